@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Where things lie, the same in the build tree and inside the Python package, so that the command line
+# and the core find headers and the entry archive relative to libopwright.so:
+#   opwright/                   the Python package, or the build tree's package/
+#     _lib/libopwright.so, libopwright_entries.a, opwright (the command line), aoc (a link to it)
+#     include/                  public headers
+#     cmake/                    OpwrightConfig.cmake
+set(OPWRIGHT_PACKAGE_DIR opwright)
+set(OPWRIGHT_OUTPUT_DIR ${PROJECT_BINARY_DIR}/opwright)
+set(OPWRIGHT_LIB_DIR ${OPWRIGHT_OUTPUT_DIR}/_lib)

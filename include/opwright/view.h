@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The views that kernels see data through: List, View, ViewList, and how they are taken from a call.
+// Included by kernel.h; no C++ standard header.
+#pragma once
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "opwright/c_api.h"
+#include "opwright/half.h"
+
+namespace opwright {
+
+// A fixed number of values that somebody else owns.
+template <class T>
+class List {
+ public:
+  List(const T* data, int64_t size) : data_(data), size_(size) {}
+  const T* Data() const { return data_; }
+  int64_t Size() const { return size_; }
+  T operator[](int64_t i) const { return data_[i]; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+
+ private:
+  const T* data_;
+  int64_t size_;
+};
+
+// Thrown by the accessors; becomes the call's error.
+struct KernelError {
+  char message[256];
+  __attribute__((format(printf, 2, 3))) explicit KernelError(const char* format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+  }
+};
+
+namespace detail {
+
+template <bool kCondition, class A, class B>
+struct If {
+  using Type = A;
+};
+template <class A, class B>
+struct If<false, A, B> {
+  using Type = B;
+};
+template <class T>
+struct AddConst {
+  using Type = const T;
+};
+template <class T>
+struct RemoveConst {
+  using Type = T;
+};
+template <class T>
+struct RemoveConst<const T> {
+  using Type = T;
+};
+
+// The DLPack type of a C++ type, with its name as numpy spells it.
+template <class T>
+struct DTypeOf;
+#define OPWRIGHT_DTYPE_OF(T, code, bits, text)                   \
+  template <>                                                    \
+  struct DTypeOf<T> {                                            \
+    static constexpr OpwrightDType kValue = {code, bits, 1};     \
+    static constexpr const char* kName = text;                   \
+  };
+OPWRIGHT_DTYPE_OF(float, kOpwrightFloat, 32, "float32")
+OPWRIGHT_DTYPE_OF(double, kOpwrightFloat, 64, "float64")
+OPWRIGHT_DTYPE_OF(float16, kOpwrightFloat, 16, "float16")
+OPWRIGHT_DTYPE_OF(bfloat16, kOpwrightBfloat, 16, "bfloat16")
+OPWRIGHT_DTYPE_OF(int8_t, kOpwrightInt, 8, "int8")
+OPWRIGHT_DTYPE_OF(int16_t, kOpwrightInt, 16, "int16")
+OPWRIGHT_DTYPE_OF(int32_t, kOpwrightInt, 32, "int32")
+OPWRIGHT_DTYPE_OF(int64_t, kOpwrightInt, 64, "int64")
+OPWRIGHT_DTYPE_OF(long long, kOpwrightInt, 64, "int64")
+OPWRIGHT_DTYPE_OF(uint8_t, kOpwrightUInt, 8, "uint8")
+OPWRIGHT_DTYPE_OF(uint16_t, kOpwrightUInt, 16, "uint16")
+OPWRIGHT_DTYPE_OF(uint32_t, kOpwrightUInt, 32, "uint32")
+OPWRIGHT_DTYPE_OF(uint64_t, kOpwrightUInt, 64, "uint64")
+OPWRIGHT_DTYPE_OF(unsigned long long, kOpwrightUInt, 64, "uint64")
+OPWRIGHT_DTYPE_OF(bool, kOpwrightBool, 8, "bool")
+OPWRIGHT_DTYPE_OF(float _Complex, kOpwrightComplex, 64, "complex64")
+OPWRIGHT_DTYPE_OF(double _Complex, kOpwrightComplex, 128, "complex128")
+#undef OPWRIGHT_DTYPE_OF
+
+inline const char* DTypeName(OpwrightDType dtype) {
+  static const char* const kInts[] = {"int8", "int16", "int32", "int64"};
+  static const char* const kUInts[] = {"uint8", "uint16", "uint32", "uint64"};
+  const int log = dtype.bits == 8 ? 0 : dtype.bits == 16 ? 1 : dtype.bits == 32 ? 2 : 3;
+  switch (dtype.code) {
+    case kOpwrightInt:
+      return kInts[log];
+    case kOpwrightUInt:
+      return kUInts[log];
+    case kOpwrightFloat:
+      return dtype.bits == 16 ? "float16" : dtype.bits == 32 ? "float32" : "float64";
+    case kOpwrightBfloat:
+      return "bfloat16";
+    case kOpwrightComplex:
+      return dtype.bits == 64 ? "complex64" : "complex128";
+    case kOpwrightBool:
+      return "bool";
+    default:
+      return "an unknown dtype";
+  }
+}
+
+template <class T>
+void RequireDType(OpwrightDType dtype) {
+  constexpr OpwrightDType kWanted = DTypeOf<T>::kValue;
+  if (dtype.code != kWanted.code || dtype.bits != kWanted.bits || dtype.lanes != 1)
+    throw KernelError("Data<%s>() of a %s tensor: ask DType(), or list only the dtypes that the kernel handles in the metadef", DTypeOf<T>::kName, DTypeName(dtype));
+}
+
+inline const OpwrightArgument& Input(const OpwrightCall* call, int32_t i) {
+  if (i < 0 || i >= call->num_inputs)
+    throw KernelError("input %d of %d asked for: the metadef lists them from 0", i, call->num_inputs);
+  return call->inputs[i];
+}
+
+inline const OpwrightArgument& Output(const OpwrightCall* call, int32_t i) {
+  if (i < 0 || i >= call->num_outputs)
+    throw KernelError("output %d of %d asked for: the metadef lists them from 0", i,
+                      call->num_outputs);
+  return call->outputs[i];
+}
+
+inline const OpwrightAttr& FindAttr(const OpwrightCall* call, const char* name, int32_t type,
+                                    int32_t other_type) {
+  for (int32_t i = 0; i < call->num_attrs; ++i) {
+    if (strcmp(call->def->attrs[i]->name, name) != 0) continue;
+    const OpwrightAttr& attr = call->attrs[i];
+    if (attr.type != type && attr.type != other_type)
+      throw KernelError("attribute %s is asked for as another type than the metadef gives it", name);
+    return attr;
+  }
+  throw KernelError("attribute %s is not in the metadef", name);
+}
+
+template <class T>
+struct AttrReader;
+#define OPWRIGHT_ATTR_READER(T, type, other, expression)                                 \
+  template <>                                                                            \
+  struct AttrReader<T> {                                                                 \
+    static T Read(const OpwrightAttr& a) { return expression; }                          \
+    static constexpr int32_t kType = type;                                               \
+    static constexpr int32_t kOther = other;                                             \
+  };
+OPWRIGHT_ATTR_READER(int64_t, kOpwrightAttrInt, kOpwrightAttrInt, a.value.i)
+OPWRIGHT_ATTR_READER(int32_t, kOpwrightAttrInt, kOpwrightAttrInt, static_cast<int32_t>(a.value.i))
+OPWRIGHT_ATTR_READER(double, kOpwrightAttrFloat, kOpwrightAttrFloat, a.value.f)
+OPWRIGHT_ATTR_READER(float, kOpwrightAttrFloat, kOpwrightAttrFloat, static_cast<float>(a.value.f))
+OPWRIGHT_ATTR_READER(bool, kOpwrightAttrBool, kOpwrightAttrBool, a.value.i != 0)
+OPWRIGHT_ATTR_READER(const char*, kOpwrightAttrString, kOpwrightAttrType, a.value.s)
+#define OPWRIGHT_AS_LIST(...) List<__VA_ARGS__>(static_cast<__VA_ARGS__ const*>(a.value.data), a.size)
+OPWRIGHT_ATTR_READER(List<int64_t>, kOpwrightAttrListInt, kOpwrightAttrListBool,
+                     OPWRIGHT_AS_LIST(int64_t))
+OPWRIGHT_ATTR_READER(List<double>, kOpwrightAttrListFloat, kOpwrightAttrListFloat,
+                     OPWRIGHT_AS_LIST(double))
+OPWRIGHT_ATTR_READER(List<const char*>, kOpwrightAttrListString, kOpwrightAttrListString,
+                     OPWRIGHT_AS_LIST(const char*))
+OPWRIGHT_ATTR_READER(List<OpwrightAttr>, kOpwrightAttrListListInt, kOpwrightAttrListListInt,
+                     OPWRIGHT_AS_LIST(OpwrightAttr))
+#undef OPWRIGHT_AS_LIST
+#undef OPWRIGHT_ATTR_READER
+
+template <class T>
+T AttrAs(const OpwrightCall* call, const char* name) {
+  return AttrReader<T>::Read(
+      FindAttr(call, name, AttrReader<T>::kType, AttrReader<T>::kOther));
+}
+
+// Carries body over the C boundary of the host's parallel_for, and what it throws back.
+template <class Body>
+struct ParallelBody {
+  const Body* body;
+  int32_t failed;  // 0 none, 1 being written, 2 written
+  char message[256];
+
+  static void Run(void* self_pointer, int64_t begin, int64_t end) {
+    auto* self = static_cast<ParallelBody*>(self_pointer);
+    try {
+      (*self->body)(begin, end);
+    } catch (const KernelError& error) {
+      self->Keep(error.message);
+    } catch (...) {
+      self->Keep("the body of ParallelFor threw");
+    }
+  }
+  void Keep(const char* text) {
+    int32_t none = 0;
+    if (!__atomic_compare_exchange_n(&failed, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      return;
+    snprintf(message, sizeof message, "%s", text);
+    __atomic_store_n(&failed, 2, __ATOMIC_RELEASE);
+  }
+};
+
+template <class Body>
+void ParallelFor(const OpwrightCall* call, int64_t n, int64_t grain, const Body& body) {
+  if (n <= 0) return;
+  if (call->host == nullptr || n <= grain) {
+    body(int64_t{0}, n);
+    return;
+  }
+  ParallelBody<Body> carried{&body, 0, {}};
+  call->host->parallel_for(call->host->context, n, grain < 1 ? 1 : grain, &ParallelBody<Body>::Run,
+                           &carried);
+  if (carried.failed != 0) throw KernelError("%s", carried.message);
+}
+
+inline void* Scratch(const OpwrightCall* call, size_t bytes) {
+  void* memory = call->scratch(call->frame, bytes);
+  if (memory == nullptr) throw KernelError("no memory for %zu bytes of scratch", bytes);
+  return memory;
+}
+
+}  // namespace detail
+
+// A tensor with its strides, in elements. An input named in the metadef's broadcast(...) is expanded
+// to the common shape: stride 0 where it repeats. T is const for an input.
+template <class T>
+class View {
+ public:
+  View() = default;
+  explicit View(const OpwrightTensor& tensor) : tensor_(&tensor) {
+    detail::RequireDType<typename detail::RemoveConst<T>::Type>(tensor.dtype);
+    data_ = reinterpret_cast<T*>(static_cast<char*>(tensor.data) + tensor.byte_offset);
+  }
+  // False for an optional input that was not given, or an unwanted optional output.
+  explicit operator bool() const { return tensor_ != nullptr; }
+  int32_t Rank() const { return tensor_->ndim; }
+  int64_t Dim(int32_t k) const { return tensor_->shape[k]; }
+  int64_t Stride(int32_t k) const { return tensor_->strides[k]; }
+  int64_t Size() const {
+    int64_t n = 1;
+    for (int32_t k = 0; k < Rank(); ++k) n *= Dim(k);
+    return n;
+  }
+  T* Data() const { return data_; }
+  // The element at the indices, one for each dimension.
+  template <class... Index>
+  T& operator()(Index... index) const {
+    const int64_t at[] = {static_cast<int64_t>(index)..., 0};
+    int64_t offset = 0;
+    for (int32_t k = 0; k < static_cast<int32_t>(sizeof...(index)); ++k) offset += at[k] * Stride(k);
+    return data_[offset];
+  }
+
+ private:
+  const OpwrightTensor* tensor_ = nullptr;
+  T* data_ = nullptr;
+};
+
+// The views of a dynamic input or output.
+template <class T>
+class ViewList {
+ public:
+  explicit ViewList(const OpwrightArgument& argument) : argument_(&argument) {}
+  int64_t Size() const { return argument_->count; }
+  View<T> operator[](int64_t i) const { return View<T>(argument_->tensors[i]); }
+
+ private:
+  const OpwrightArgument* argument_;
+};
+
+}  // namespace opwright

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+
+namespace opwright {
+
+namespace internal {
+void Append(std::string& out, double number) {
+  char digits[32];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+}  // namespace internal
+
+std::string Join(std::span<const std::string> parts, std::string_view separator) {
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) out += separator;
+    out += parts[i];
+  }
+  return out;
+}
+
+std::string JoinAnd(std::span<const std::string> parts) {
+  if (parts.size() < 2) return Join(parts, "");
+  return StrCat(Join(parts.first(parts.size() - 1), ", "), " and ", parts.back());
+}
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (;;) {
+    const size_t end = text.find(separator, begin);
+    parts.emplace_back(text.substr(begin, end == text.npos ? text.npos : end - begin));
+    if (end == text.npos) return parts;
+    begin = end + 1;
+  }
+}
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t begin = text.find_first_not_of(kSpace);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+namespace {
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (std::tolower(static_cast<unsigned char>(a[i - 1])) !=
+                                          std::tolower(static_cast<unsigned char>(b[j - 1])));
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string Nearest(std::string_view word, std::span<const std::string> candidates) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(1, std::min<size_t>(3, word.size() / 2)) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = EditDistance(word.substr(0, 128), candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string SnakeCase(std::string_view camel) {
+  const auto upper = [&](size_t i) {
+    return i < camel.size() && std::isupper(static_cast<unsigned char>(camel[i]));
+  };
+  const auto lower = [&](size_t i) {
+    return i < camel.size() && std::islower(static_cast<unsigned char>(camel[i]));
+  };
+  std::string out;
+  for (size_t i = 0; i < camel.size(); ++i) {
+    // A word starts at a capital after a small letter, or at one before a small letter.
+    if (i > 0 && upper(i) && camel[i - 1] != '_' && (lower(i - 1) || lower(i + 1))) out += '_';
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(camel[i])));
+  }
+  return out;
+}
+
+namespace {
+
+// The length of the UTF-8 sequence at the head of text, 0 if it is none.
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  const size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if (byte(i) >> 6 != 2) return 0;
+  const bool overlong = (length == 2 && lead < 0xc2) || (length == 3 && lead == 0xe0 && byte(1) < 0xa0) ||
+                        (length == 4 && lead == 0xf0 && byte(1) < 0x90);
+  const bool outside = (length == 3 && lead == 0xed && byte(1) > 0x9f) ||
+                       (length == 4 && (lead > 0xf4 || (lead == 0xf4 && byte(1) > 0x8f)));
+  return overlong || outside ? 0 : length;
+}
+
+}  // namespace
+
+std::string JsonQuote(std::string_view text) {
+  std::string out = "\"";
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    const char c = text[0];
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+    } else if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      constexpr char kHex[] = "0123456789abcdef";
+      out += "\\u00";
+      out += kHex[(c >> 4) & 15];
+      out += kHex[c & 15];
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out + '"';
+}
+
+std::string Count(int64_t n, std::string_view noun) {
+  return StrCat(n, " ", noun, n == 1 ? "" : "s");
+}
+
+}  // namespace opwright

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/sha256.h"
+
+namespace opwright {
+namespace {
+
+TEST(SnakeCase, SplitsWordsAndKeepsAbbreviations) {
+  EXPECT_EQ(SnakeCase("ElementAdd"), "element_add");
+  EXPECT_EQ(SnakeCase("RMSNorm"), "rms_norm");
+  EXPECT_EQ(SnakeCase("FusedAddScaleGrad"), "fused_add_scale_grad");
+  EXPECT_EQ(SnakeCase("Conv2d"), "conv2d");
+  EXPECT_EQ(SnakeCase("already_snake"), "already_snake");
+}
+
+TEST(Nearest, FindsASlipAndNothingFarAway) {
+  const std::vector<std::string> names = {"element_add", "element_mul"};
+  EXPECT_EQ(Nearest("elment_add", names), "element_add");
+  EXPECT_EQ(Nearest("softmax", names), "");
+}
+
+TEST(JsonQuote, EscapesControlsAndReplacesBrokenUtf8) {
+  EXPECT_EQ(JsonQuote("a\"\\\n\x01 算\xff"), "\"a\\\"\\\\\\n\\u0001 算\xef\xbf\xbd\"");
+}
+
+TEST(Sha256, EqualsTheStandardsExample) {  // FIPS 180-4, "abc"
+  EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace opwright
