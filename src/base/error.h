@@ -76,6 +76,11 @@ inline Error MakeError(std::string_view id, std::string message) {
   return Error{std::string(id), std::move(message), {}};
 }
 
+inline Error WithId(Error error, std::string_view id) {
+  error.id = id;
+  return error;
+}
+
 // Returns the error of a Status or Expected from the function.
 #define OPWRIGHT_RETURN_IF_ERROR(expression)                        \
   do {                                                              \

@@ -60,7 +60,7 @@ std::string DescribeMissing(std::string_view given, std::string_view verb, int e
 namespace {
 
 Error FileError(std::string_view path, std::string_view verb, int error_number) {
-  return MakeError("FS001", DescribeMissing(path, verb, error_number));
+  return MakeError("", DescribeMissing(path, verb, error_number));
 }
 
 bool WriteAll(int fd, std::string_view bytes) {

@@ -11,7 +11,8 @@
 
 namespace opwright {
 
-// Error id FS001: the path as given, as resolved, the working folder and the reason.
+// The error has no id, the caller gives the one of its area: WithId(file.TakeError(), "LD001"). Its
+// message holds the path as given, as resolved, the working folder and the reason.
 Expected<std::string> ReadFile(const std::string& path);
 
 // Writes a neighbour, syncs it and renames it over path, so that a reader sees the old file or the new

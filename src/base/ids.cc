@@ -6,7 +6,6 @@ namespace {
 
 #define OPWRIGHT_ID(id, acl_code, summary, cause, cure) {#id, acl_code, summary, cause, cure},
 constexpr ErrorId kIds[] = {
-#include "base/ids/fs.def"
 #include "base/ids/md.def"
 #include "base/ids/bd.def"
 #include "base/ids/ld.def"

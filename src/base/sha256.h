@@ -27,7 +27,7 @@ class Sha256 {
 
 std::string Sha256Hex(std::string_view bytes);
 
-// Of a file's content. FS001 when it cannot be read.
+// Of a file's content. The error has no id, as ReadFile's.
 Expected<std::string> Sha256OfFile(const std::string& path);
 
 }  // namespace opwright

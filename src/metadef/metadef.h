@@ -130,7 +130,7 @@ struct ReadResult {
 
 // All problems in one pass; a JSON syntax error comes alone. Never throws.
 ReadResult Read(std::string_view text, const std::string& file);
-// FS001 as the only diagnostic when the file cannot be read.
+// MD001 as the only diagnostic when the file cannot be read.
 ReadResult ReadFile(const std::string& path);
 
 // The flat form, with the memory that it points to. Movable; def() stays where it is.
