@@ -6,6 +6,7 @@ namespace {
 
 #define OPWRIGHT_ID(id, acl_code, summary, cause, cure) {#id, acl_code, summary, cause, cure},
 constexpr ErrorId kIds[] = {
+// clang-format off: in the order of the work
 #include "base/ids/md.def"
 #include "base/ids/bd.def"
 #include "base/ids/ld.def"
@@ -15,6 +16,7 @@ constexpr ErrorId kIds[] = {
 #include "base/ids/ck.def"
 #include "base/ids/ca.def"
 #include "base/ids/in.def"
+    // clang-format on
 };
 #undef OPWRIGHT_ID
 
