@@ -15,32 +15,39 @@ function(opwright_python_headers variable header module expression)
       COMMAND ${Python_EXECUTABLE} -c "import os, ${module} as m; print(${expression})"
       OUTPUT_VARIABLE folder
       OUTPUT_STRIP_TRAILING_WHITESPACE
-      ERROR_QUIET)
+      ERROR_QUIET
+    )
     find_path(${variable} ${header} PATHS ${folder} NO_DEFAULT_PATH)
   endif()
 endfunction()
 
 # nlohmann/json 3.12 knows the place of every value; the PyPI package nlohmann-json carries it.
 opwright_python_headers(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp nlohmann_json
-                        "os.path.join(os.path.dirname(m.__file__), 'include')")
+                        "os.path.join(os.path.dirname(m.__file__), 'include')"
+)
 find_path(LIBELF_INCLUDE_DIR gelf.h)
 find_library(LIBELF_LIBRARY elf)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp)
 find_path(OPENSSL_INCLUDE_DIR openssl/sha.h)
 find_library(OPENSSL_CRYPTO_STATIC libcrypto.a)
-set(needed
-    "LIBELF_INCLUDE_DIR|libelf-dev"
-    "LIBELF_LIBRARY|libelf-dev"
-    "CLI11_INCLUDE_DIR|libcli11-dev"
-    "OPENSSL_INCLUDE_DIR|libssl-dev"
-    "OPENSSL_CRYPTO_STATIC|libssl-dev")
+set(
+  needed
+  "LIBELF_INCLUDE_DIR|libelf-dev"
+  "LIBELF_LIBRARY|libelf-dev"
+  "CLI11_INCLUDE_DIR|libcli11-dev"
+  "OPENSSL_INCLUDE_DIR|libssl-dev"
+  "OPENSSL_CRYPTO_STATIC|libssl-dev"
+)
 set(needed_of_pip "NLOHMANN_JSON_INCLUDE_DIR|nlohmann-json==3.12.0")
 if(OPWRIGHT_PYTHON)
   opwright_python_headers(OPWRIGHT_NUMPY_INCLUDE_DIR numpy/arrayobject.h numpy "m.get_include()")
   opwright_python_headers(OPWRIGHT_NANOBIND_INCLUDE_DIR nanobind/nanobind.h nanobind "m.include_dir()")
   list(APPEND needed "Python_Development.Module_FOUND|python3-dev")
-  list(APPEND needed_of_pip "OPWRIGHT_NUMPY_INCLUDE_DIR|'numpy>=2'"
-       "OPWRIGHT_NANOBIND_INCLUDE_DIR|nanobind==3.1.0")
+  list(
+    APPEND needed_of_pip
+    "OPWRIGHT_NUMPY_INCLUDE_DIR|'numpy>=2'"
+    "OPWRIGHT_NANOBIND_INCLUDE_DIR|nanobind==3.1.0"
+  )
 endif()
 if(OPWRIGHT_TESTS)
   find_path(GTEST_INCLUDE_DIR gtest/gtest.h)

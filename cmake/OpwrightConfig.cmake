@@ -10,9 +10,11 @@ if(NOT TARGET Opwright::opwright)
   add_library(Opwright::opwright SHARED IMPORTED)
   set_target_properties(
     Opwright::opwright
-    PROPERTIES IMPORTED_LOCATION "${OPWRIGHT_PACKAGE_DIR}/_lib/libopwright.so"
-               IMPORTED_SONAME libopwright.so
-               INTERFACE_INCLUDE_DIRECTORIES "${OPWRIGHT_PACKAGE_DIR}/include")
+    PROPERTIES
+      IMPORTED_LOCATION "${OPWRIGHT_PACKAGE_DIR}/_lib/libopwright.so"
+      IMPORTED_SONAME libopwright.so
+      INTERFACE_INCLUDE_DIRECTORIES "${OPWRIGHT_PACKAGE_DIR}/include"
+  )
   add_executable(Opwright::cli IMPORTED)
   set_target_properties(Opwright::cli PROPERTIES IMPORTED_LOCATION "${OPWRIGHT_PACKAGE_DIR}/_lib/opwright")
 endif()
@@ -25,10 +27,12 @@ function(opwright_add_library name folder)
   get_filename_component(folder "${folder}" ABSOLUTE)
   set(library "${CMAKE_CURRENT_BINARY_DIR}/lib${name}.so")
   add_custom_target(
-    ${name} ALL
+    ${name}
+    ALL
     COMMAND Opwright::cli build "${folder}" -o "${library}" ${ARGN}
     BYPRODUCTS "${library}"
     COMMENT "Building operator library lib${name}.so"
-    VERBATIM)
+    VERBATIM
+  )
   set_target_properties(${name} PROPERTIES OPWRIGHT_LIBRARY "${library}")
 endfunction()

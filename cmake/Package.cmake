@@ -16,8 +16,12 @@ if(OPWRIGHT_PYTHON)
       file(REMOVE ${OPWRIGHT_OUTPUT_DIR}/${name})
     endif()
   endforeach()
-  file(GLOB names RELATIVE ${PROJECT_SOURCE_DIR}/python/opwright CONFIGURE_DEPENDS
-       ${PROJECT_SOURCE_DIR}/python/opwright/*)
+  file(
+    GLOB names
+    RELATIVE ${PROJECT_SOURCE_DIR}/python/opwright
+    CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/python/opwright/*
+  )
   list(REMOVE_ITEM names __pycache__)
   foreach(name IN LISTS names)
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/opwright/${name} ${OPWRIGHT_OUTPUT_DIR}/${name} SYMBOLIC)
@@ -26,8 +30,10 @@ endif()
 
 # A copy, not a link: the file finds the package from where it lies.
 configure_file(cmake/OpwrightConfig.cmake ${OPWRIGHT_OUTPUT_DIR}/cmake/OpwrightConfig.cmake COPYONLY)
-write_basic_package_version_file(${OPWRIGHT_OUTPUT_DIR}/cmake/OpwrightConfigVersion.cmake
-                                 COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(
+  ${OPWRIGHT_OUTPUT_DIR}/cmake/OpwrightConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion
+)
 
 # scikit-build-core copies python/opwright itself.
 install(TARGETS opwright LIBRARY DESTINATION ${OPWRIGHT_PACKAGE_DIR}/_lib)

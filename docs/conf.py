@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sphinx: Markdown pages by MyST, the furo theme. README and ARCHITECTURE are taken in where they are."""
+"""Sphinx: Markdown pages by MyST, the furo theme. README and the like are taken in as they are."""
 
 import re
 from pathlib import Path
@@ -15,8 +15,8 @@ extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 html_theme = "furo"
 html_title = f"Opwright {release}"
-# Links in README.md name files as seen from the root of the repository.
 myst_heading_anchors = 3
+# Links of README.md name files of the repository, which are no pages.
 suppress_warnings = ["myst.xref_missing", "myst.header"]
 # A page of the repository that has not been written yet takes no page here.
 exclude_patterns = [] if (root / "ARCHITECTURE.md").exists() else ["architecture.md"]

@@ -2,7 +2,7 @@
 # Read by the other scripts: where things are and how they speak.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-jobs=$(nproc)
+jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 
 step() { printf '\n==> %s\n' "$*"; }
 

@@ -5,8 +5,8 @@ namespace opwright {
 namespace {
 
 #define OPWRIGHT_ID(id, acl_code, summary, cause, cure) {#id, acl_code, summary, cause, cure},
+// clang-format off: in the order of the work, not of the alphabet
 constexpr ErrorId kIds[] = {
-// clang-format off: in the order of the work
 #include "base/ids/md.def"
 #include "base/ids/bd.def"
 #include "base/ids/ld.def"
@@ -16,8 +16,8 @@ constexpr ErrorId kIds[] = {
 #include "base/ids/ck.def"
 #include "base/ids/ca.def"
 #include "base/ids/in.def"
-    // clang-format on
 };
+// clang-format on
 #undef OPWRIGHT_ID
 
 }  // namespace

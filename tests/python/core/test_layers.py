@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 
-# Layer -> what it may include besides itself and the public headers. "c_api" stands for the public headers.
+# Layer -> what it may include besides itself and the public headers.
 BELOW = {
     "src/base": set(),
     "src/metadef": {"base"},

@@ -59,9 +59,7 @@ def test_every_source_file_names_its_licence_in_its_first_lines():
 
 
 def test_no_source_file_is_longer_than_600_lines():
-    lengths = {
-        path: text_of(path).count("\n") for path in tracked_files() if is_code(path)
-    }
+    lengths = {path: text_of(path).count("\n") for path in tracked_files() if is_code(path)}
     report([f"{path.relative_to(ROOT)}: {n} lines" for path, n in lengths.items() if n > LONGEST])
 
 
