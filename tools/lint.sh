@@ -17,18 +17,18 @@ if [ "$1" = format ]; then
   exit
 fi
 
-failed=0
+failed=()
 step "clang-format"
-"$bin/clang-format" --dry-run -Werror "${cpp[@]}" || failed=1
+"$bin/clang-format" --dry-run -Werror "${cpp[@]}" || failed+=(clang-format)
 step "ruff"
-"$bin/ruff" check || failed=1
-"$bin/ruff" format --check || failed=1
+"$bin/ruff" check || failed+=("ruff check")
+"$bin/ruff" format --check || failed+=("ruff format")
 step "gersemi"
-"$bin/gersemi" --check "${cmake[@]}" || failed=1
+"$bin/gersemi" --check "${cmake[@]}" || failed+=(gersemi)
 
 build_preset dev
 step "clang-tidy"
 "$bin/python" "$bin/run-clang-tidy.py" -quiet -j "$jobs" -p build/dev -clang-tidy-binary "$bin/clang-tidy" \
-  -warnings-as-errors='*' "^$PWD/(src|entries|python|tests|bench)/.*" || failed=1
-[ "$failed" -eq 0 ] || die "lint found the above; make format repairs formatting"
+  -warnings-as-errors='*' "^$PWD/(src|entries|python|tests|bench)/.*" || failed+=(clang-tidy)
+[ ${#failed[@]} -eq 0 ] || die "found something: ${failed[*]} (make format repairs formatting)"
 echo "lint found nothing"
