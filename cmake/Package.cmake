@@ -41,7 +41,6 @@ install(TARGETS opwright_cli RUNTIME DESTINATION ${OPWRIGHT_PACKAGE_DIR}/_lib)
 # A wheel holds no links: aoc is a second copy of the command line.
 install(PROGRAMS $<TARGET_FILE:opwright_cli> DESTINATION ${OPWRIGHT_PACKAGE_DIR}/_lib RENAME aoc)
 if(TARGET opwright_entries)
-  set_target_properties(opwright_entries PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${OPWRIGHT_LIB_DIR})
   install(TARGETS opwright_entries ARCHIVE DESTINATION ${OPWRIGHT_PACKAGE_DIR}/_lib)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${OPWRIGHT_PACKAGE_DIR}/include)

@@ -52,16 +52,19 @@ environment() { # FOLDER REQUIREMENTS
     cat "$requirements"
   } | sha256sum | cut -d' ' -f1)
   [ "$(cat "$venv/.stamp" 2>/dev/null)" = "$digest" ] && return 0
-  step "installing $requirements into $venv"
+  step "installing $requirements into $venv (the frameworks take minutes)"
   # The mark of an interrupted installation: pip takes half a package for a whole one.
   [ ! -e "$venv/.unfinished" ] || rm -rf "$venv"
-  mkdir -p "$venv"
-  touch "$venv/.unfinished"
+  # An environment that someone else has made is added to, never removed.
+  if [ -e "$venv/.stamp" ] || [ ! -e "$venv/pyvenv.cfg" ]; then
+    mkdir -p "$venv"
+    touch "$venv/.unfinished"
+  fi
   rm -f "$venv/.stamp"
   "$python" -m venv "$venv" || die "$python could not make $venv"
   "$venv/bin/python" -m pip install --disable-pip-version-check -q -r "$requirements" ||
     die "pip could not install $requirements into $venv (its words are above). Nothing is lost: run this again."
-  rm "$venv/.unfinished"
+  rm -f "$venv/.unfinished"
   echo "$digest" >"$venv/.stamp"
 }
 

@@ -18,7 +18,7 @@ BELOW = {
     "src/formula": {"base", "metadef", "runtime"},
     "src/check": {"base", "metadef", "runtime", "registry", "build", "formula"},
     "src/cli": {"base", "metadef", "runtime", "registry", "build", "formula", "check"},
-    "entries": {"runtime"},
+    "entries": {"base", "runtime"},
 }
 LAYERS = {path.removeprefix("src/") for path in BELOW} | {"entries"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
