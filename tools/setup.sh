@@ -52,7 +52,8 @@ environment() { # FOLDER REQUIREMENTS
     cat "$requirements"
   } | sha256sum | cut -d' ' -f1)
   [ "$(cat "$venv/.stamp" 2>/dev/null)" = "$digest" ] && return 0
-  step "installing $requirements into $venv (the frameworks take minutes)"
+  step "installing $requirements into $venv"
+  ! grep -q "^torch" "$requirements" || echo "(the frameworks: a minute or two, 5 GB at most)"
   # The mark of an interrupted installation: pip takes half a package for a whole one.
   [ ! -e "$venv/.unfinished" ] || rm -rf "$venv"
   # An environment that someone else has made is added to, never removed.
