@@ -35,6 +35,7 @@ def test_the_version_is_that_of_the_cmake_project():
     [
         "_core.abi3.so",
         "_lib/libopwright.so",
+        "_lib/libopwright_entries.a",
         "_lib/opwright",
         "_lib/aoc",
         "include/opwright/c_api.h",
