@@ -44,7 +44,8 @@ enum {
 typedef struct OpwrightDType {
   uint8_t code; /* kOpwrightInt ... */
   uint8_t bits; /* of one lane */
-  uint16_t lanes;
+  uint16_t lanes; /* 1; or 0: a number of the host language without a dtype of its own, stored as
+                     int64 or float64: it takes the dtype of the column that the tensors choose */
 } OpwrightDType;
 
 typedef struct OpwrightTensor {
@@ -275,6 +276,19 @@ typedef struct OpwrightOperatorEntry {
                                 const OpwrightCall* call);
 } OpwrightOperatorEntry;
 
+/* A framework whose own loader accepts the library: how its operators get there when the loader's
+ * constructor could not (the framework was imported later, or the plain namespace was taken). */
+typedef struct OpwrightFramework {
+  size_t struct_size;
+  const char* name; /* "torch" */
+  /* Registers every operator under the namespace (NULL: each operator's own). 0 when they are there,
+   * now or before; 1: the framework is not in the process; 2: message says why not. */
+  int32_t (*enter)(const char* ns, char* message, size_t message_size);
+  /* The namespace under which the operators are registered, "" for each operator's own; NULL: they
+   * are not. */
+  const char* (*entered)(void);
+} OpwrightFramework;
+
 typedef struct OpwrightLibrary {
   size_t struct_size;
   int32_t abi_major;
@@ -283,8 +297,9 @@ typedef struct OpwrightLibrary {
   const char* compiler;
   const char* march; /* "" for the baseline */
   int32_t num_operators;
-  int32_t reserved;
+  int32_t num_frameworks;
   const OpwrightOperatorEntry* const* operators;
+  const OpwrightFramework* const* frameworks;
 } OpwrightLibrary;
 
 /* The one data symbol that makes a shared object an operator library. */

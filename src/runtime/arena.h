@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory for the length of one call: a few kilobytes inline, then blocks from the host or the heap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+#include "opwright/c_api.h"
+
+namespace opwright {
+
+class Arena {
+ public:
+  explicit Arena(const OpwrightHost* host) : host_(host) {}
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  // For small arrays of plain data; not cleared. Throws std::bad_alloc.
+  template <class T>
+  T* Make(int64_t count) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    return static_cast<T*>(Small(sizeof(T) * static_cast<size_t>(count)));
+  }
+  // 64-byte aligned, for data. Null when there is none.
+  void* Large(size_t bytes);
+
+ private:
+  struct Block {
+    Block* next;
+    size_t bytes;
+  };
+  void* Small(size_t bytes) {
+    bytes = (bytes + 15) & ~size_t{15};
+    if (bytes > sizeof inline_ - used_) return LargeOrThrow(bytes);
+    void* memory = inline_ + used_;
+    used_ += bytes;
+    return memory;
+  }
+  void* LargeOrThrow(size_t bytes);
+
+  const OpwrightHost* host_;
+  Block* blocks_ = nullptr;
+  size_t used_ = 0;
+  alignas(16) char inline_[2048];
+};
+
+}  // namespace opwright

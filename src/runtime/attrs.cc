@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/attrs.h"
+
+#include "base/text.h"
+
+namespace opwright {
+
+const char* AttrTypeName(int32_t type) {
+  constexpr const char* kNames[] = {"nothing",  "int",        "float",       "string",    "bool",         "type",
+                                    "list_int", "list_float", "list_string", "list_bool", "list_list_int"};
+  return type >= 0 && type <= kOpwrightAttrListListInt ? kNames[type] : "an unknown type";
+}
+
+Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs, int32_t num_attrs,
+                                           Arena& arena) {
+  if (num_attrs > def.num_attrs)
+    return MakeError("CL006", StrCat(def.name, ": ", Count(num_attrs, "attribute"), " given, the metadef lists ",
+                                     def.num_attrs));
+  OpwrightAttr* resolved = arena.Make<OpwrightAttr>(def.num_attrs);
+  for (int32_t i = 0; i < def.num_attrs; ++i) {
+    const OpwrightAttrDef& attr = *def.attrs[i];
+    const bool given = i < num_attrs && attrs[i].type != 0;
+    if (!given) {
+      if (attr.required)
+        return MakeError("CL006", StrCat(def.name, ": attribute ", attr.name, " (", AttrTypeName(attr.type),
+                                         ") is required and was not given"));
+      resolved[i] = attr.default_value;
+      continue;
+    }
+    resolved[i] = attrs[i];
+    const int32_t type = attrs[i].type;
+    if (type == attr.type) continue;
+    if (type == kOpwrightAttrInt && attr.type == kOpwrightAttrFloat) {
+      resolved[i].value.f = static_cast<double>(attrs[i].value.i);
+      resolved[i].type = kOpwrightAttrFloat;
+    } else if (type == kOpwrightAttrString && attr.type == kOpwrightAttrType) {
+      resolved[i].type = kOpwrightAttrType;
+    } else {
+      return MakeError("CL006", StrCat(def.name, ": attribute ", attr.name, " is ", AttrTypeName(attr.type),
+                                       " in the metadef, ", AttrTypeName(type), " was given"));
+    }
+  }
+  return static_cast<const OpwrightAttr*>(resolved);
+}
+
+}  // namespace opwright

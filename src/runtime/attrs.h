@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The attributes of a call: defaults filled in, types checked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "opwright/c_api.h"
+#include "runtime/arena.h"
+
+namespace opwright {
+
+// All of def's attributes in metadef order. An int given for a float is taken. CL006 when a required
+// one is missing or a type is wrong.
+Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs, int32_t num_attrs,
+                                           Arena& arena);
+
+// "int", "list_float" ... as the metadef spells it.
+const char* AttrTypeName(int32_t type);
+
+}  // namespace opwright

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/dtype.h"
+
+#include "base/text.h"
+
+namespace opwright {
+
+std::string DTypeName(OpwrightDType dtype) {
+  if (IsWeak(dtype))
+    return dtype.code == kOpwrightFloat ? "a float number" : dtype.code == kOpwrightBool ? "a bool" : "an int number";
+  const char* base = nullptr;
+  switch (dtype.code) {
+    case kOpwrightInt:
+      base = "int";
+      break;
+    case kOpwrightUInt:
+      base = "uint";
+      break;
+    case kOpwrightFloat:
+      base = "float";
+      break;
+    case kOpwrightBfloat:
+      base = "bfloat";
+      break;
+    case kOpwrightComplex:
+      base = "complex";
+      break;
+    case kOpwrightBool:
+      return "bool";
+    default:
+      return StrCat("an unknown dtype (DLPack code ", static_cast<int>(dtype.code), ")");
+  }
+  return StrCat(base, static_cast<int>(dtype.bits));
+}
+
+namespace {
+
+// Significand bits with the hidden one, exponent bits.
+struct FloatFormat {
+  int significand = 0;
+  int exponent = 0;
+};
+
+FloatFormat FormatOf(OpwrightDType dtype) {
+  if (dtype.code == kOpwrightBfloat) return {8, 8};
+  if (dtype.code != kOpwrightFloat) return {};
+  if (dtype.bits == 16) return {11, 5};
+  if (dtype.bits == 32) return {24, 8};
+  return {53, 11};
+}
+
+}  // namespace
+
+bool HoldsFloat(OpwrightDType to, OpwrightDType from) {
+  const FloatFormat a = FormatOf(to);
+  const FloatFormat b = FormatOf(from);
+  return b.significand > 0 && a.significand >= b.significand && a.exponent >= b.exponent;
+}
+
+bool TakesWeak(OpwrightDType to, OpwrightDType weak) {
+  const bool inexact = IsFloat(to) || to.code == kOpwrightComplex;
+  if (weak.code == kOpwrightFloat) return inexact;
+  if (weak.code == kOpwrightBool) return true;
+  return inexact || to.code == kOpwrightInt || to.code == kOpwrightUInt;
+}
+
+int FloatWidth(OpwrightDType dtype) { return FormatOf(dtype).significand; }
+
+}  // namespace opwright

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Facts about dtypes: names, sizes, which holds which without loss.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "opwright/c_api.h"
+
+namespace opwright {
+
+inline bool operator==(OpwrightDType a, OpwrightDType b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
+
+constexpr OpwrightDType kFloat32 = {kOpwrightFloat, 32, 1};
+constexpr OpwrightDType kFloat64 = {kOpwrightFloat, 64, 1};
+
+// As numpy spells it; a number of the host language: "a Python int" ...
+std::string DTypeName(OpwrightDType dtype);
+
+inline int64_t ItemSize(OpwrightDType dtype) { return (dtype.bits + 7) / 8; }
+
+// A number without a dtype of its own.
+inline bool IsWeak(OpwrightDType dtype) { return dtype.lanes == 0; }
+
+inline bool IsFloat(OpwrightDType dtype) {
+  return dtype.code == kOpwrightFloat || dtype.code == kOpwrightBfloat;
+}
+
+// Whether every finite value of the float dtype `from` is one of `to`.
+bool HoldsFloat(OpwrightDType to, OpwrightDType from);
+
+// Whether a weak number may become `to`: an int becomes any number, a float a float or complex.
+bool TakesWeak(OpwrightDType to, OpwrightDType weak);
+
+// Significant bits of a float dtype: the wider has more.
+int FloatWidth(OpwrightDType dtype);
+
+}  // namespace opwright

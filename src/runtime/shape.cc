@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/shape.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "runtime/dtype.h"
+#include "runtime/strided.h"
+
+namespace opwright {
+namespace {
+
+ShapeView ViewOf(const OpwrightTensor& t) { return {t.ndim, t.shape}; }
+
+std::string TextOf(const ShapeView& shape) { return ShapeText(shape.ndim, shape.dims); }
+
+bool Equal(const ShapeView& a, const ShapeView& b) {
+  return a.ndim == b.ndim && std::equal(a.dims, a.dims + a.ndim, b.dims);
+}
+
+// "[2, n, -1]" as the metadef has it.
+std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param) {
+  if (param.leading_any && param.num_dims == 0) return "[-2]";
+  std::string text = param.leading_any ? "[\"...\"" : "[";
+  for (int32_t k = 0; k < param.num_dims; ++k) {
+    if (k > 0 || param.leading_any) text += ", ";
+    if (param.dims[k] <= -2)
+      text += StrCat("\"", def.symbols[-(param.dims[k] + 2)], "\"");
+    else
+      text += StrCat(param.dims[k]);
+  }
+  return text + "]";
+}
+
+Error ShapeError(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& tensor,
+                 std::string_view why) {
+  return MakeError("CL004", StrCat(def.name, ": input ", param.name, " has shape ", ShapeText(tensor), ", the metadef says ",
+                                   PatternText(def, param), ": ", why));
+}
+
+Error RankError(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& tensor) {
+  const bool vector = !param.leading_any && param.num_dims == 1 && param.dims[0] == -1;
+  return ShapeError(def, param, tensor,
+                    StrCat("rank ", param.leading_any ? "at least " : "", param.num_dims, " expected, got ",
+                           tensor.ndim, vector ? "; [-1] is rank 1, write [-2] for any rank" : ""));
+}
+
+// Who bound a symbol first, for the message.
+std::string BinderOf(const OpwrightOpDef& def, int64_t symbol) {
+  for (int32_t i = 0; i < def.num_inputs; ++i)
+    for (int32_t k = 0; k < def.inputs[i]->num_dims; ++k)
+      if (def.inputs[i]->dims[k] == -(symbol + 2)) return def.inputs[i]->name;
+  return "another input";
+}
+
+Status BindTensor(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& t, Bindings* b) {
+  const int32_t lead = t.ndim - param.num_dims;
+  if (lead < 0 || (lead > 0 && !param.leading_any)) return RankError(def, param, t);
+  for (int32_t k = 0; k < param.num_dims; ++k) {
+    const int64_t wanted = param.dims[k];
+    const int64_t got = t.shape[lead + k];
+    if (wanted >= 0) {
+      if (got != wanted)
+        return ShapeError(def, param, t, StrCat("dimension ", lead + k, " must be ", wanted, ", got ", got));
+    } else if (wanted <= -2) {
+      int64_t& symbol = b->symbols[-(wanted + 2)];
+      if (symbol < 0) symbol = got;
+      if (symbol != got)
+        return ShapeError(def, param, t,
+                          StrCat("dimension ", lead + k, " is ", def.symbols[-(wanted + 2)], " = ", symbol, " (from ",
+                                 BinderOf(def, -(wanted + 2)), "), got ", got));
+    }
+  }
+  // [-2] names nothing; "..." before dims does.
+  if (param.leading_any && param.num_dims > 0 && !b->leading_bound) {
+    b->leading = {lead, t.shape};
+    b->leading_bound = true;
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* inputs, Arena& arena) {
+  Bindings bindings;
+  bindings.symbols = arena.Make<int64_t>(def.num_symbols);
+  std::fill_n(bindings.symbols, def.num_symbols, -1);
+  for (int32_t i = 0; i < def.num_inputs; ++i)
+    for (int64_t k = 0; k < inputs[i].count; ++k)
+      OPWRIGHT_RETURN_IF_ERROR(BindTensor(def, *def.inputs[i], inputs[i].tensors[k], &bindings));
+  return bindings;
+}
+
+bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, Arena& arena) {
+  if (Equal(a, b)) {
+    *result = a;
+    return true;
+  }
+  const int32_t ndim = std::max(a.ndim, b.ndim);
+  int64_t* dims = arena.Make<int64_t>(ndim);
+  for (int32_t k = 0; k < ndim; ++k) {
+    const int32_t ka = k - (ndim - a.ndim);
+    const int32_t kb = k - (ndim - b.ndim);
+    const int64_t da = ka < 0 ? 1 : a.dims[ka];
+    const int64_t db = kb < 0 ? 1 : b.dims[kb];
+    if (da != db && da != 1 && db != 1) return false;
+    dims[k] = da == 1 ? db : da;
+  }
+  *result = {ndim, dims};
+  return true;
+}
+
+int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output, const OpwrightArgument* inputs) {
+  const OpwrightShapeRule& rule = *def.shape_rules[output];
+  for (int32_t k = 0; k < rule.num_args; ++k)
+    if (def.inputs[rule.args[k]]->kind == kOpwrightDynamic) return inputs[rule.args[k]].count;
+  for (int32_t i = 0; i < def.num_inputs; ++i)
+    if (def.inputs[i]->kind == kOpwrightDynamic) return inputs[i].count;
+  return 0;
+}
+
+namespace {
+
+struct RuleContext {
+  const OpwrightOpDef& def;
+  int32_t output;
+  const OpwrightArgument* inputs;
+  const OpwrightAttr* attrs;
+  const Bindings& bindings;
+  Arena& arena;
+
+  Error Fail(std::string_view why) const {
+    const OpwrightShapeRule& rule = *def.shape_rules[output];
+    return MakeError("CL005", StrCat(def.name, ": the shape of output ", def.outputs[output]->name, " by ", rule.text,
+                                     ": ", why));
+  }
+};
+
+Expected<ShapeView> SameShape(const RuleContext& c, const OpwrightShapeRule& rule, int64_t item) {
+  const OpwrightTensor* first = nullptr;
+  const char* first_name = nullptr;
+  for (int32_t k = 0; k < rule.num_args; ++k) {
+    const OpwrightArgument& argument = c.inputs[rule.args[k]];
+    const OpwrightParamDef& param = *c.def.inputs[rule.args[k]];
+    if (argument.count == 0) continue;
+    if (param.kind == kOpwrightDynamic && item >= argument.count)
+      return c.Fail(StrCat("input ", param.name, " has ", argument.count, " tensors only"));
+    const OpwrightTensor& t = argument.tensors[param.kind == kOpwrightDynamic ? item : 0];
+    if (first == nullptr) {
+      first = &t;
+      first_name = param.name;
+    } else if (!Equal(ViewOf(*first), ViewOf(t))) {
+      return c.Fail(StrCat("inputs ", first_name, " ", ShapeText(*first), " and ", param.name, " ", ShapeText(t),
+                           " must have equal shapes; write \"broadcast(...)\" in shape_rule if they may differ"));
+    }
+  }
+  if (first == nullptr) return c.Fail("none of its inputs was given");
+  return ViewOf(*first);
+}
+
+Expected<ShapeView> BroadcastShape(const RuleContext& c, const OpwrightShapeRule& rule) {
+  ShapeView shape;
+  bool any = false;
+  for (int32_t k = 0; k < rule.num_args; ++k) {
+    const OpwrightArgument& argument = c.inputs[rule.args[k]];
+    for (int64_t j = 0; j < argument.count; ++j) {
+      const ShapeView next = ViewOf(argument.tensors[j]);
+      if (!any)
+        shape = next;
+      else if (!BroadcastShapes(shape, next, &shape, c.arena))
+        return c.Fail(StrCat("shape ", TextOf(next), " of ", c.def.inputs[rule.args[k]]->name,
+                             " does not broadcast with ", TextOf(shape)));
+      any = true;
+    }
+  }
+  if (!any) return c.Fail("none of its inputs was given");
+  return shape;
+}
+
+int64_t FloorDiv(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+
+// Runs the stack program; what is left on the stack are the dims.
+Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& rule) {
+  int64_t* stack = c.arena.Make<int64_t>(rule.code_size + OPWRIGHT_MAX_RANK);
+  int32_t top = 0;
+  const int64_t* code = rule.code;
+  const int64_t* const end = code + rule.code_size;
+  while (code < end) {
+    const int64_t op = *code++;
+    if (op <= kOpwrightRank) {
+      int64_t value = 0;
+      if (op == kOpwrightPush) {
+        value = *code++;
+      } else if (op == kOpwrightSymbol) {
+        const int64_t symbol = *code++;
+        value = c.bindings.symbols[symbol];
+        if (value < 0) return c.Fail(StrCat(c.def.symbols[symbol], " is not known: the input that has it is absent"));
+      } else if (op == kOpwrightAttrInt64) {
+        value = c.attrs[*code++].value.i;
+      } else {
+        const OpwrightArgument& argument = c.inputs[*code];
+        const char* name = c.def.inputs[*code++]->name;
+        if (argument.count == 0) return c.Fail(StrCat("input ", name, " is absent"));
+        const OpwrightTensor& t = argument.tensors[0];
+        value = t.ndim;
+        if (op == kOpwrightDim) {
+          const int64_t given = *code++;
+          const int64_t axis = given < 0 ? given + t.ndim : given;
+          if (axis < 0 || axis >= t.ndim)
+            return c.Fail(StrCat(name, ".dim(", given, ") of shape ", ShapeText(t)));
+          value = t.shape[axis];
+        }
+      }
+      stack[top++] = value;
+      continue;
+    }
+    if (op == kOpwrightNeg) {
+      stack[top - 1] = -stack[top - 1];
+      continue;
+    }
+    const int64_t b = stack[--top];
+    const int64_t a = stack[top - 1];
+    int64_t value = 0;
+    bool overflow = false;
+    if ((op == kOpwrightFloorDiv || op == kOpwrightMod || op == kOpwrightCeilDiv) && (b == 0 || (a == INT64_MIN && b == -1)))
+      return c.Fail(StrCat("division of ", a, " by ", b));
+    switch (op) {
+      case kOpwrightAdd:
+        overflow = __builtin_add_overflow(a, b, &value);
+        break;
+      case kOpwrightSub:
+        overflow = __builtin_sub_overflow(a, b, &value);
+        break;
+      case kOpwrightMul:
+        overflow = __builtin_mul_overflow(a, b, &value);
+        break;
+      case kOpwrightFloorDiv:
+        value = FloorDiv(a, b);
+        break;
+      case kOpwrightMod:
+        value = a - FloorDiv(a, b) * b;
+        break;
+      case kOpwrightCeilDiv:
+        value = -FloorDiv(-a, b);
+        break;
+      case kOpwrightMin:
+        value = std::min(a, b);
+        break;
+      default:
+        value = std::max(a, b);
+        break;
+    }
+    if (overflow) return c.Fail(StrCat("overflow with ", a, " and ", b));
+    stack[top - 1] = value;
+  }
+  for (int32_t k = 0; k < top; ++k)
+    if (stack[k] < 0) return c.Fail(StrCat("dimension ", k, " would be ", stack[k]));
+  if (!rule.leading_any) return ShapeView{top, stack};
+  if (!c.bindings.leading_bound) return c.Fail("\"...\" stands for nothing: no input given has it");
+  const ShapeView lead = c.bindings.leading;
+  int64_t* dims = c.arena.Make<int64_t>(lead.ndim + top);
+  std::copy(lead.dims, lead.dims + lead.ndim, dims);
+  std::copy(stack, stack + top, dims + lead.ndim);
+  return ShapeView{lead.ndim + top, dims};
+}
+
+}  // namespace
+
+Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, int64_t item,
+                                     const OpwrightArgument* inputs, const OpwrightAttr* attrs,
+                                     const Bindings& bindings, const OpwrightTensor* given, Arena& arena) {
+  const OpwrightShapeRule& rule = *def.shape_rules[output];
+  const RuleContext context{def, output, inputs, attrs, bindings, arena};
+  switch (rule.kind) {
+    case kOpwrightShapeSame:
+      return SameShape(context, rule, item);
+    case kOpwrightShapeBroadcast:
+      return BroadcastShape(context, rule);
+    case kOpwrightShapeForward:
+      if (rule.num_args > 0) return SameShape(context, rule, item);
+      if (given != nullptr) return ViewOf(*given);
+      return context.Fail("it is that of the forward input, which only a gradient call knows; pass out=");
+    default:
+      return EvaluateDims(context, rule);
+  }
+}
+
+}  // namespace opwright

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes of a call: the inputs' checked against the metadef, the outputs' by its shape rules.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "opwright/c_api.h"
+#include "runtime/arena.h"
+
+namespace opwright {
+
+struct ShapeView {
+  int32_t ndim = 0;
+  const int64_t* dims = nullptr;
+};
+
+// What the symbols of the metadef stand for in one call.
+struct Bindings {
+  int64_t* symbols = nullptr;  // -1: not bound
+  ShapeView leading;  // of "..."
+  bool leading_bound = false;
+};
+
+// Checks every input's rank, fixed and named dimensions. CL004 with the shape and what was due.
+Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* inputs, Arena& arena);
+
+// How many tensors a dynamic output has: as many as the dynamic input that its rule names, else as the
+// first dynamic input.
+int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output, const OpwrightArgument* inputs);
+
+// The shape of tensor `item` of an output, by every rule but "kernel". given: the output that the
+// caller passed, for "forward" without an input of its own. CL005 when the rule cannot be met.
+Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, int64_t item,
+                                     const OpwrightArgument* inputs, const OpwrightAttr* attrs,
+                                     const Bindings& bindings, const OpwrightTensor* given, Arena& arena);
+
+// numpy's rule for two shapes; false when they do not fit. result may be a.
+bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, Arena& arena);
+
+}  // namespace opwright
