@@ -8,6 +8,15 @@ if(NOT DEFINED Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv-build/bi
 endif()
 find_package(Python 3.10 COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module)
 
+# Another Python than last time has other headers: those of numpy 1 would serve numpy 1 only.
+if(DEFINED OPWRIGHT_HEADERS_OF AND NOT OPWRIGHT_HEADERS_OF STREQUAL "${Python_EXECUTABLE}")
+  unset(NLOHMANN_JSON_INCLUDE_DIR CACHE)
+  unset(OPWRIGHT_NUMPY_INCLUDE_DIR CACHE)
+  unset(OPWRIGHT_NANOBIND_INCLUDE_DIR CACHE)
+  unset(nanobind_DIR CACHE)
+endif()
+set(OPWRIGHT_HEADERS_OF "${Python_EXECUTABLE}" CACHE INTERNAL "The Python whose packages gave the headers")
+
 # Where a Python package keeps its headers: `expression` gives the folder.
 function(opwright_python_headers variable header module expression)
   if(NOT ${variable} AND Python_EXECUTABLE)
