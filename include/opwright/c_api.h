@@ -338,7 +338,8 @@ const char* opwright_version(void);
  * $OPWRIGHT_PATH too. sha256: 64 hex digits that the file must have, or NULL. */
 OpwrightError* opwright_library_load(const char* path, const char* sha256,
                                      OpwrightLibraryHandle** library);
-/* The library stays mapped until its last handle is closed and its last operator released. */
+/* The library refuses calls once its last handle is closed and its last operator released; its code
+ * stays mapped until the process ends, since frameworks and threads may still run it. */
 void opwright_library_close(OpwrightLibraryHandle* library);
 const char* opwright_library_path(const OpwrightLibraryHandle* library);
 /* The SHA-256 of the file, 64 hex digits. */

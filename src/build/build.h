@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From sources to an operator library: read what kernels there are, generate the stub, drive the
+// compiler, keep the result under the hash of everything that went into it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace opwright::build {
+
+struct Request {
+  std::vector<std::string> sources;  // one folder, or C++ sources, objects and .json metadefs
+  std::string output;  // empty: into the cache
+  std::string march;  // "" the baseline, x86-64; recorded, and checked at load
+  std::vector<std::string> flags;  // further compiler flags (-I -D -L -l ...)
+  bool allow_no_metadef = false;  // aoc: bound later by register_operator_model
+  bool verbose = false;
+};
+
+struct Result {
+  std::string path;  // absolute
+  bool cache_hit = false;
+  std::vector<Diagnostic> warnings;
+  std::vector<std::string> commands;  // the compiler commands that were run
+};
+
+Expected<Result> Build(const Request& request);
+
+}  // namespace opwright::build

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build/flags.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "opwright/c_api.h"
+
+namespace opwright::build {
+namespace {
+
+Diagnostic Warning(std::string_view id, std::string message, std::string hint) {
+  Diagnostic warning;
+  warning.id = id;
+  warning.severity = Severity::kWarning;
+  warning.message = std::move(message);
+  warning.hint = std::move(hint);
+  return warning;
+}
+
+// The architecture level whose instructions this machine has, so that the name that is recorded can
+// be checked on another machine; "native" itself could not.
+std::string NativeLevel() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+  if (__builtin_cpu_supports("x86-64-v2")) return "x86-64-v2";
+  return "";
+#else
+  return "native";
+#endif
+}
+
+class Reader {
+ public:
+  explicit Reader(Flags* out) : out_(*out) {}
+
+  Status Read(const std::vector<std::string>& flags) {
+    for (size_t i = 0; i < flags.size(); ++i) {
+      const std::string& flag = flags[i];
+      if (flag.empty()) continue;
+      if (flag[0] == '@')
+        return MakeError("BD018", StrCat("the flag ", flag, " names a file of flags, whose content would not "
+                                         "be part of the cache key: give the flags themselves"));
+      std::string option;
+      std::string value;
+      bool joined = false;
+      if (TakesValue(flag, &option, &value, &joined)) {
+        if (!joined) {
+          if (i + 1 == flags.size()) return MakeError("BD018", StrCat("the flag ", flag, " has no value"));
+          value = flags[++i];
+        }
+        OPWRIGHT_RETURN_IF_ERROR(WithValue(option, value));
+      } else {
+        Plain(flag);
+      }
+    }
+    FindLibraries();
+    return {};
+  }
+
+ private:
+  // -I DIR and -IDIR; the long ones take their value apart only, as compilers write it.
+  static bool TakesValue(const std::string& flag, std::string* option, std::string* value, bool* joined) {
+    for (const char* known : {"-iquote", "-isystem", "-idirafter", "-include", "-imacros", "-I", "-L", "-l",
+                              "-D", "-U", "-Xlinker"}) {
+      if (!flag.starts_with(known)) continue;
+      *option = known;
+      *value = flag.substr(option->size());
+      *joined = !value->empty();
+      return true;
+    }
+    return false;
+  }
+
+  Status WithValue(const std::string& option, const std::string& value) {
+    if (option == "-D" || option == "-U") {
+      out_.compile.push_back(option + value);
+    } else if (option == "-Xlinker") {
+      out_.link.insert(out_.link.end(), {option, value});
+    } else if (option == "-l") {
+      // What these hold in the form that this one replaces is in every operator library already.
+      if (value == "acl" || value == "ascendcl") return {};
+      out_.link.push_back(option + value);
+      names_.push_back(value);
+    } else {
+      const std::string path = AbsolutePath(value);
+      const bool folder = option != "-include" && option != "-imacros";
+      if (folder && !IsDirectory(path)) {
+        out_.warnings.push_back(
+            Warning("BD020", StrCat("the folder of ", option, value, " does not exist"),
+                    value.empty() || value[0] == '/' ? "it is left out"
+                                                      : StrCat("it was resolved to ", path, " and is left out")));
+        return {};
+      }
+      if (option == "-L") {
+        out_.link.push_back(option + path);
+        library_dirs_.push_back(path);
+        return {};
+      }
+      if (folder) out_.include_dirs.push_back(path);
+      if (option == "-I") {
+        out_.compile.push_back(option + path);
+      } else {
+        out_.compile.insert(out_.compile.end(), {option, path});
+      }
+    }
+    return {};
+  }
+
+  void Plain(const std::string& flag) {
+    if (flag.starts_with("-march=")) {
+      if (out_.march.empty()) out_.march = flag.substr(7);
+    } else if (flag == "-ffast-math" || flag == "-Ofast" || flag == "-funsafe-math-optimizations") {
+      // At link it would switch the whole process to flush-to-zero when the library is loaded.
+      out_.compile.push_back(flag);
+      out_.warnings.push_back(
+          Warning("BD019", StrCat(flag, " lets the compiler change results"),
+                  "it is used for the sources and left out at link, where it would change the floating-point "
+                  "mode of the whole process"));
+    } else if (flag.starts_with("-Wl,") || flag == "-pthread" || flag.starts_with("-fuse-ld=")) {
+      out_.link.push_back(flag);
+      if (flag == "-pthread") out_.compile.push_back(flag);
+    } else if (flag == "-shared" || flag == "-c" || flag == "-fPIC" || flag == "-fpic") {
+      // Always so.
+    } else {
+      out_.compile.push_back(flag);
+      if (flag.starts_with("-fsanitize=") || flag == "-fopenmp" || flag == "--coverage")
+        out_.link.push_back(flag);
+    }
+  }
+
+  void FindLibraries() {
+    for (const std::string& name : names_) {
+      for (const std::string& folder : library_dirs_) {
+        const std::string shared = JoinPath(folder, StrCat("lib", name, ".so"));
+        const std::string archive = JoinPath(folder, StrCat("lib", name, ".a"));
+        if (!FileExists(shared) && !FileExists(archive)) continue;
+        out_.libraries.push_back(FileExists(shared) ? shared : archive);
+        // What was found at link is found at load.
+        const std::string rpath = StrCat("-Wl,-rpath,", folder);
+        if (FileExists(shared) && std::find(out_.link.begin(), out_.link.end(), rpath) == out_.link.end())
+          out_.link.push_back(rpath);
+        break;
+      }
+    }
+  }
+
+  Flags& out_;
+  std::vector<std::string> names_;
+  std::vector<std::string> library_dirs_;
+};
+
+}  // namespace
+
+Expected<Flags> ReadFlags(const std::vector<std::string>& flags, const std::string& march) {
+  Flags out;
+  out.march = march;
+  OPWRIGHT_RETURN_IF_ERROR(Reader(&out).Read(flags));
+  if (out.march == "native") out.march = NativeLevel();
+  if (out.march == "x86-64") out.march.clear();
+  constexpr size_t kLongest = sizeof(OpwrightNote::march) - 1;
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '+' || c == '.' || c == '_';
+  };
+  if (out.march.size() > kLongest || !std::all_of(out.march.begin(), out.march.end(), plain))
+    return MakeError("BD018", StrCat("\"", out.march, "\" is no architecture name: write --march=x86-64-v3, ",
+                                     "--march=native or another name of the compiler's -march, at most ",
+                                     kLongest, " characters"));
+  return out;
+}
+
+std::vector<std::string> BaseCompileFlags(bool clang) {
+  std::vector<std::string> flags = {"-std=c++17",
+                                    "-O3",
+                                    "-g1",
+                                    "-fPIC",
+                                    "-fvisibility=hidden",
+                                    "-fvisibility-inlines-hidden",
+                                    "-ffunction-sections",
+                                    "-fdata-sections",
+                                    "-ffp-contract=off",
+                                    "-fno-math-errno",
+                                    "-fno-trapping-math",
+                                    "-Wall"};
+  // A unique symbol keeps the old code mapped when a rebuilt library is loaded; clang makes none.
+  if (!clang) flags.push_back("-fno-gnu-unique");
+  return flags;
+}
+
+std::vector<std::string> BaseLinkFlags() {
+  return {"-shared",          "-Wl,-z,defs",          "-Wl,-Bsymbolic",     "-Wl,--exclude-libs,ALL",
+          "-Wl,--gc-sections", "-Wl,--build-id=sha1", "-Wl,-rpath,$ORIGIN"};
+}
+
+}  // namespace opwright::build

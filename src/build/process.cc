@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build/process.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/file.h"
+#include "base/text.h"
+
+extern char** environ;
+
+namespace opwright::build {
+namespace {
+
+// The environment without what changes a compiler's language or adds remarks of its own.
+std::vector<std::string> Environment() {
+  std::vector<std::string> kept;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (name == "LANG" || name == "LANGUAGE" || name.starts_with("LC_") || name == "GCC_COLORS") continue;
+    kept.emplace_back(text);
+  }
+  kept.push_back("LC_ALL=C.UTF-8");
+  return kept;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+class Fd {
+ public:
+  explicit Fd(int fd = -1) : fd_(fd) {}
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd() { Close(); }
+  int get() const { return fd_; }
+  void Close() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+Error SpawnError(const std::string& program, int error_number) {
+  return MakeError("BD027", StrCat("cannot start ", program, ": ", std::strerror(error_number)));
+}
+
+// A file without a name, positioned at its start: a pipe could fill while nobody reads.
+int InputFile(std::string_view input) {
+  const int fd = memfd_create("opwright", MFD_CLOEXEC);
+  while (fd >= 0 && !input.empty()) {
+    const ssize_t n = write(fd, input.data(), input.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      close(fd);
+      return -1;
+    }
+    input.remove_prefix(static_cast<size_t>(n));
+  }
+  if (fd >= 0) lseek(fd, 0, SEEK_SET);
+  return fd;
+}
+
+}  // namespace
+
+Expected<Finished> RunProcess(const std::vector<std::string>& argv, std::string_view input) {
+  std::vector<std::string> arguments = argv;
+  std::vector<std::string> variables = Environment();
+  const std::vector<char*> argument_pointers = Pointers(arguments);
+  const std::vector<char*> variable_pointers = Pointers(variables);
+
+  const Fd in(InputFile(input));
+  int ends[2];
+  if (in.get() < 0 || pipe2(ends, O_CLOEXEC) != 0) return SpawnError(argv[0], errno);
+  const Fd out(ends[0]);
+  Fd child_out(ends[1]);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in.get(), 0);
+  posix_spawn_file_actions_adddup2(&actions, child_out.get(), 1);
+  posix_spawn_file_actions_adddup2(&actions, child_out.get(), 2);
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, argv[0].c_str(), &actions, nullptr, argument_pointers.data(),
+                                 variable_pointers.data());
+  posix_spawn_file_actions_destroy(&actions);
+  child_out.Close();
+  if (failed != 0) return SpawnError(argv[0], failed);
+
+  Finished finished;
+  char buffer[16384];
+  for (;;) {
+    const ssize_t n = read(out.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    finished.output.append(buffer, static_cast<size_t>(n));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno == EINTR) continue;
+    // A host that ignores SIGCHLD takes the status away; what the compiler wrote then decides.
+    return errno == ECHILD ? Expected<Finished>(std::move(finished)) : SpawnError(argv[0], errno);
+  }
+  finished.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return finished;
+}
+
+std::string CommandText(const std::vector<std::string>& argv) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=+,:@%";
+  std::string text;
+  for (const std::string& word : argv) {
+    if (!text.empty()) text += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
+int CompileJobs() {
+  cpu_set_t set;
+  int jobs = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  // "max 100000", or the quota and its period in microseconds.
+  if (Expected<std::string> quota = ReadFile("/sys/fs/cgroup/cpu.max"); quota.ok()) {
+    char* rest = nullptr;
+    const long allowed = std::strtol(quota->c_str(), &rest, 10);
+    const long period = rest != nullptr ? std::strtol(rest, nullptr, 10) : 0;
+    if (allowed > 0 && period > 0)
+      jobs = std::min(jobs, static_cast<int>(std::max(1L, (allowed + period - 1) / period)));
+  }
+  if (const char* asked = std::getenv("MAX_JOBS"); asked != nullptr && std::atoi(asked) > 0)
+    jobs = std::min(jobs, std::atoi(asked));
+  return std::max(jobs, 1);
+}
+
+}  // namespace opwright::build

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build/source_scan.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "build/token.h"
+
+namespace opwright::build {
+namespace {
+
+using Kind = Token::Kind;
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : tokens_(Tokenize(text)) {}
+
+  SourceScan Run() {
+    while (at_ < tokens_.size()) {
+      const Token& token = tokens_[at_];
+      if (token.kind == Kind::kDirective) {
+        Conditional(token.text);
+        ++at_;
+      } else if (skipping_) {
+        ++at_;
+      } else {
+        NoteDialect(token);
+        Step(token);
+      }
+    }
+    return std::move(scan_);
+  }
+
+ private:
+  enum class Scope { kNamespace, kExternC, kOther };
+  struct Open {
+    Scope scope;
+    std::string name;
+  };
+  // What is known of the declaration that is being read.
+  struct Declaration {
+    bool is_template = false;
+    bool extern_c = false;
+    bool is_static = false;
+    bool initialised = false;
+    std::string function;
+    int line = 0;
+  };
+  struct Branch {
+    std::vector<Open> open;
+    bool skipping_before = false;
+    bool taken = false;  // an `#if 1` branch was read: the others are not
+  };
+
+  bool AtNamespaceScope() const {
+    return std::all_of(open_.begin(), open_.end(),
+                       [](const Open& open) { return open.scope != Scope::kOther; });
+  }
+  std::string ScopeName() const {
+    std::string name;
+    for (const Open& open : open_)
+      if (!open.name.empty()) name += StrCat("::", open.name);
+    return name;
+  }
+  const Token& Next(size_t ahead = 1) const {
+    static const Token kEnd{Kind::kPunctuation, "", 0};
+    return at_ + ahead < tokens_.size() ? tokens_[at_ + ahead] : kEnd;
+  }
+
+  // The branches of a conditional each start from the braces that were open before it.
+  void Conditional(std::string_view text) {
+    const auto starts = [&](std::string_view word) {
+      return text.starts_with(word) &&
+             (text.size() == word.size() || !std::isalnum(static_cast<unsigned char>(text[word.size()])));
+    };
+    if (starts("include") && text.find("kernel_operator.h") != text.npos && !skipping_)
+      SetDialect(Dialect::kAscendC, "kernel_operator.h", tokens_[at_].line);
+    if (starts("if") || starts("ifdef") || starts("ifndef")) {
+      const std::string_view condition = starts("if") ? Trim(text.substr(2)) : "";
+      branches_.push_back({open_, skipping_, condition == "1" || condition == "true"});
+      if (condition == "0" || condition == "false") skipping_ = true;
+    } else if ((text.starts_with("el")) && !branches_.empty()) {
+      Branch& branch = branches_.back();
+      open_ = branch.open;
+      skipping_ = branch.skipping_before || branch.taken;
+    } else if (starts("endif") && !branches_.empty()) {
+      skipping_ = branches_.back().skipping_before;
+      branches_.pop_back();
+    }
+  }
+
+  void SetDialect(Dialect dialect, std::string_view sign, int line) {
+    if (scan_.dialect != Dialect::kCpp) return;
+    scan_.dialect = dialect;
+    scan_.dialect_sign = sign;
+    scan_.dialect_line = line;
+  }
+
+  void NoteDialect(const Token& token) {
+    if (token.kind != Kind::kWord) return;
+    if (token.text == "__aicore__" || token.text == "GM_ADDR" || token.text == "TPipe")
+      SetDialect(Dialect::kAscendC, token.text, token.line);
+    if (token.text == "__kernel" || (token.text == "kernel" && Next().Is("void")))
+      SetDialect(Dialect::kOpenCl, token.text, token.line);
+    // Ascend C says __global__ __aicore__, CUDA says __global__ alone.
+    if (token.text == "__global__")
+      SetDialect(Next().Is("__aicore__") ? Dialect::kAscendC : Dialect::kCuda, token.text, token.line);
+    const bool device =
+        token.text == "__kernel" || token.text == "kernel" || token.text == "__global__";
+    if (!device || scan_.dialect == Dialect::kCpp || !scan_.dialect_kernel.empty()) return;
+    for (size_t i = 1; i < 12 && !Next(i).Is(";") && !Next(i).Is("{"); ++i) {
+      if (Next(i).kind != Kind::kWord || !Next(i + 1).Is("(") || Next(i).text.starts_with("__")) continue;
+      scan_.dialect_kernel = Next(i).text;
+      return;
+    }
+  }
+
+  void Step(const Token& token) {
+    if (token.Is("}")) {
+      if (!open_.empty()) open_.pop_back();
+      declaration_ = {};
+      ++at_;
+      return;
+    }
+    if (!AtNamespaceScope()) {
+      if (token.Is("{")) open_.push_back({Scope::kOther, ""});
+      ++at_;
+      return;
+    }
+    if (token.Is("{")) {
+      EndDeclaration(true);
+      open_.push_back({Scope::kOther, ""});
+      ++at_;
+    } else if (token.Is(";")) {
+      EndDeclaration(false);
+      ++at_;
+    } else if (token.kind == Kind::kWord) {
+      Word(token);
+    } else if (token.Is("(")) {
+      SkipBalanced("(", ")");
+    } else {
+      if (token.Is("=") && declaration_.function.empty()) declaration_.initialised = true;
+      ++at_;
+    }
+  }
+
+  void Word(const Token& token) {
+    if (token.text == "namespace") return Namespace();
+    if (token.text == "class" || token.text == "struct") return Class();
+    if (token.text == "OPWRIGHT_KERNEL" || token.text == "OPWRIGHT_FUNCTION") return Marker(token);
+    if (token.text == "template") {
+      ++at_;
+      declaration_.is_template = true;
+      if (Next(0).Is("<")) SkipBalanced("<", ">");
+      return;
+    }
+    if (token.text == "extern" && Next().kind == Kind::kString) {
+      const bool c = Next().text == "C";
+      at_ += 2;
+      if (Next(0).Is("{")) {
+        open_.push_back({Scope::kExternC, ""});
+        ++at_;
+      } else {
+        declaration_.extern_c = c;
+      }
+      return;
+    }
+    ++at_;
+    if (token.text == "static") declaration_.is_static = true;
+    if (token.text == "enum") {
+      if (Next(0).Is("class") || Next(0).Is("struct")) ++at_;
+    } else if (token.text == "__attribute__" || token.text == "alignas" || token.text == "decltype" ||
+               token.text == "noexcept" || token.text == "__declspec" || token.text == "asm" ||
+               token.text == "__asm__" || token.text == "static_assert") {
+      if (Next(0).Is("(")) SkipBalanced("(", ")");
+    } else if (Next(0).Is("(") && declaration_.function.empty() && !declaration_.initialised) {
+      declaration_.function = token.text;
+      declaration_.line = token.line;
+    }
+  }
+
+  void EndDeclaration(bool defined) {
+    if (!declaration_.function.empty() && !declaration_.is_template) {
+      const bool in_c = std::any_of(open_.begin(), open_.end(),
+                                    [](const Open& open) { return open.scope == Scope::kExternC; });
+      scan_.functions.push_back({declaration_.function, in_c || declaration_.extern_c, defined,
+                                 declaration_.is_static, declaration_.line});
+    }
+    declaration_ = {};
+  }
+
+  void Namespace() {
+    ++at_;
+    std::vector<std::string> names;
+    while (at_ < tokens_.size() && !Next(0).Is("{") && !Next(0).Is(";") && !Next(0).Is("=")) {
+      if (Next(0).Is("[")) {
+        SkipBalanced("[", "]");
+      } else {
+        if (Next(0).kind == Kind::kWord && !Next(0).Is("inline")) names.push_back(Next(0).text);
+        ++at_;
+      }
+    }
+    if (!Next(0).Is("{")) return;  // an alias or a using directive
+    open_.push_back({Scope::kNamespace, Join(names, "::")});
+    ++at_;
+  }
+
+  void Class() {
+    ScannedClass found;
+    found.line = Next().line;
+    bool qualified = false;
+    bool specialised = declaration_.is_template;
+    ++at_;
+    for (; at_ < tokens_.size(); ++at_) {
+      const Token& token = Next(0);
+      if (token.Is("[")) {
+        SkipBalanced("[", "]");
+        --at_;
+      } else if (token.Is("<")) {
+        specialised = true;
+        SkipBalanced("<", ">");
+        --at_;
+      } else if (token.Is("alignas") || token.Is("__attribute__") || token.Is("__declspec")) {
+        ++at_;
+        SkipBalanced("(", ")");
+        --at_;
+      } else if (token.Is("::")) {
+        qualified = true;
+      } else if (token.kind == Kind::kWord && token.text != "final") {
+        found.name = token.text;
+        found.line = token.line;
+      } else if (token.kind != Kind::kWord) {
+        break;
+      }
+    }
+    if (Next(0).Is(":")) {
+      ++at_;
+      Bases(&found.bases);
+    }
+    // Anything else is a use of the type, `struct X f();`, and is read on as a declaration.
+    if (!Next(0).Is("{")) return;
+    if (!specialised && !qualified && !found.name.empty()) {
+      found.qualified = StrCat(ScopeName(), "::", found.name);
+      const bool known = std::any_of(scan_.classes.begin(), scan_.classes.end(), [&](const auto& other) {
+        return other.qualified == found.qualified;  // the other branch of an #if
+      });
+      if (!known) scan_.classes.push_back(std::move(found));
+    }
+    open_.push_back({Scope::kOther, ""});
+    declaration_ = {};
+    ++at_;
+  }
+
+  void Bases(std::vector<std::string>* bases) {
+    std::string last;
+    for (; at_ < tokens_.size() && !Next(0).Is("{") && !Next(0).Is(";"); ++at_) {
+      const Token& token = Next(0);
+      if (token.Is("<")) {
+        SkipBalanced("<", ">");
+        --at_;
+      } else if (token.Is(",")) {
+        bases->push_back(std::move(last));
+        last.clear();
+      } else if (token.kind == Kind::kWord) {
+        last = token.text;
+      }
+    }
+    if (!last.empty()) bases->push_back(std::move(last));
+  }
+
+  void Marker(const Token& token) {
+    ScannedMarker marker;
+    marker.function = token.text == "OPWRIGHT_FUNCTION";
+    marker.scope = ScopeName();
+    marker.line = token.line;
+    ++at_;
+    if (!Next(0).Is("(")) return;
+    ++at_;
+    int depth = 1;
+    std::string* part = &marker.op;
+    for (; at_ < tokens_.size(); ++at_) {
+      const Token& piece = Next(0);
+      if (piece.Is("(")) ++depth;
+      if (piece.Is(")") && --depth == 0) break;
+      if (piece.Is(",") && depth == 1 && part == &marker.op) {
+        part = &marker.target;
+      } else {
+        *part += piece.text;
+      }
+    }
+    ++at_;
+    scan_.markers.push_back(std::move(marker));
+    declaration_ = {};
+  }
+
+  // From an opening token to behind its closing one; stops at a brace when it closes nowhere.
+  void SkipBalanced(std::string_view open, std::string_view close) {
+    int depth = 0;
+    for (; at_ < tokens_.size(); ++at_) {
+      const Token& token = Next(0);
+      if (token.kind == Kind::kDirective) continue;
+      NoteDialect(token);
+      if (token.Is(open)) ++depth;
+      if (token.Is(close) && --depth == 0) {
+        ++at_;
+        return;
+      }
+      if (open == "<" && (token.Is(";") || token.Is("{"))) return;
+    }
+  }
+
+  std::vector<Token> tokens_;
+  size_t at_ = 0;
+  bool skipping_ = false;
+  std::vector<Open> open_;
+  std::vector<Branch> branches_;
+  Declaration declaration_;
+  SourceScan scan_;
+};
+
+}  // namespace
+
+SourceScan ScanSource(std::string_view text) { return Scanner(text).Run(); }
+
+std::string OperatorOfClass(std::string_view class_name) {
+  constexpr std::string_view kSuffix = "Kernel";
+  if (class_name.size() > kSuffix.size() && class_name.ends_with(kSuffix))
+    class_name.remove_suffix(kSuffix.size());
+  return SnakeCase(class_name);
+}
+
+std::vector<Kernel> FindKernels(const SourceScan& scan, const std::string& file) {
+  std::vector<Kernel> kernels;
+  const auto last_part = [](std::string_view name) {
+    const size_t at = name.rfind(':');
+    return std::string(at == name.npos ? name : name.substr(at + 1));
+  };
+  for (const ScannedMarker& marker : scan.markers)
+    kernels.push_back({marker.op, marker.function ? marker.scope : marker.target, marker.function, true,
+                       false, file, marker.line});
+  for (const ScannedClass& found : scan.classes) {
+    if (std::find(found.bases.begin(), found.bases.end(), "OpKernelBase") == found.bases.end()) continue;
+    const std::string op = OperatorOfClass(found.name);
+    const bool marked = std::any_of(scan.markers.begin(), scan.markers.end(), [&](const auto& marker) {
+      return marker.op == op || (!marker.function && last_part(marker.target) == found.name);
+    });
+    const bool base = std::any_of(scan.classes.begin(), scan.classes.end(), [&](const auto& other) {
+      return std::find(other.bases.begin(), other.bases.end(), found.name) != other.bases.end();
+    });
+    if (!marked) kernels.push_back({op, found.qualified, false, false, base, file, found.line});
+  }
+  return kernels;
+}
+
+}  // namespace opwright::build

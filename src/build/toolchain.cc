@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build/toolchain.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <initializer_list>
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "build/process.h"
+
+namespace opwright::build {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool Runnable(const std::string& path) { return !IsDirectory(path) && access(path.c_str(), X_OK) == 0; }
+
+// The program's absolute path, "" when it is not there.
+std::string FindProgram(const std::string& name) {
+  if (name.find('/') != name.npos) return Runnable(name) ? AbsolutePath(name) : "";
+  const std::string path = Environment("PATH");
+  if (path.empty()) return "";
+  for (const std::string& folder : Split(path, ':')) {
+    const std::string candidate = AbsolutePath(JoinPath(folder.empty() ? "." : folder, name));
+    if (Runnable(candidate)) return candidate;
+  }
+  return "";
+}
+
+// A small program (a wrapper script, a compiler driver) is known by its content.
+std::string IdentityOf(const std::string& path) {
+  constexpr off_t kHashed = 8 << 20;
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return path;
+  if (info.st_size <= kHashed)
+    if (Expected<std::string> hash = Sha256OfFile(path); hash.ok()) return StrCat(path, " ", *hash);
+  return StrCat(path, " ", info.st_size, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec);
+}
+
+Status ReadVersion(Compiler* compiler, const std::string& memory) {
+  const std::string kept =
+      memory.empty() ? "" : JoinPath(memory, StrCat(Sha256Hex(compiler->identity).substr(0, 32), ".txt"));
+  if (!kept.empty())
+    if (Expected<std::string> line = ReadFile(kept); line.ok() && !line->empty()) {
+      compiler->version = *line;
+      return {};
+    }
+  std::vector<std::string> command = compiler->command;
+  command.push_back("--version");
+  Expected<Finished> run = RunProcess(command);
+  if (!run.ok()) return run.TakeError();
+  if (!run->ok())
+    return MakeError("BD012", StrCat(CommandText(command), " fails (exit code ", run->exit_code,
+                                     "): ", Trim(run->output), "; set CXX and CC to compilers that work"));
+  compiler->version = Trim(Split(run->output, '\n')[0]);
+  // Only a help for later: that it cannot be kept is no failure.
+  if (!kept.empty()) (void)WriteFileAtomic(kept, compiler->version, 0600);
+  return {};
+}
+
+Expected<Compiler> Find(const char* variable, const char* language,
+                        std::initializer_list<const char*> names, const std::string& memory) {
+  Compiler compiler;
+  if (const std::string asked(Trim(Environment(variable))); !asked.empty()) {
+    for (const std::string& word : Split(asked, ' '))
+      if (!word.empty()) compiler.command.push_back(word);
+    const std::string program = FindProgram(compiler.command[0]);
+    if (program.empty())
+      return MakeError("BD012", StrCat("no ", language, " compiler found: ", variable, " is \"", asked,
+                                       "\", and ", compiler.command[0],
+                                       " is no program in PATH; unset ", variable, " or install it"));
+    compiler.command[0] = program;
+  } else {
+    for (const char* name : names)
+      if (std::string program = FindProgram(name); compiler.command.empty() && !program.empty())
+        compiler.command.push_back(std::move(program));
+  }
+  if (compiler.command.empty())
+    return MakeError("BD012", StrCat("no ", language, " compiler found in PATH (",
+                                     Environment("PATH").empty() ? "which is empty" : Environment("PATH"),
+                                     "): install one, `apt-get install g++` on Debian and Ubuntu, `dnf "
+                                     "install gcc-c++` on Fedora, or set ",
+                                     variable));
+  for (const std::string& word : compiler.command) {
+    const std::string program = FindProgram(word);
+    compiler.identity += StrCat(program.empty() ? word : IdentityOf(program), "\n");
+  }
+  OPWRIGHT_RETURN_IF_ERROR(ReadVersion(&compiler, memory));
+  compiler.identity += compiler.version;
+  compiler.clang = compiler.version.find("clang") != std::string::npos;
+  return compiler;
+}
+
+}  // namespace
+
+Expected<Toolchain> FindToolchain(const std::string& memory) {
+  Expected<Compiler> cxx = Find("CXX", "C++", {"c++", "g++", "clang++"}, memory);
+  if (!cxx.ok()) return cxx.TakeError();
+  Expected<Compiler> c = Find("CC", "C", {"cc", "gcc", "clang"}, memory);
+  if (!c.ok()) return c.TakeError();
+  return Toolchain{std::move(*cxx), std::move(*c)};
+}
+
+std::string CompilerEnvironment() {
+  std::string text;
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH",
+                           "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH", "LD_RUN_PATH"})
+    if (std::string value = Environment(name); !value.empty()) text += StrCat(name, "=", value, "\n");
+  return text;
+}
+
+}  // namespace opwright::build

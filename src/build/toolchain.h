@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The compilers of this machine and what tells one from another.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace opwright::build {
+
+struct Compiler {
+  std::vector<std::string> command;  // the program's path, then what $CXX says after it
+  std::string version;  // the first line of --version
+  std::string identity;  // changes when the program does
+  bool clang = false;
+};
+
+struct Toolchain {
+  Compiler cxx;  // $CXX, else c++, g++ or clang++
+  Compiler c;  // $CC, else cc, gcc or clang
+};
+
+// memory: a folder where version lines are kept, so that a known compiler is not started; or "".
+Expected<Toolchain> FindToolchain(const std::string& memory);
+
+// The environment variables that compilers read, as one text for keys.
+std::string CompilerEnvironment();
+
+}  // namespace opwright::build
