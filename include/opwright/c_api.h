@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* ---- Tensors: the layout of DLPack's DLTensor, frozen ------------------------------------------ */
+/* ---- Tensors: the layout of DLPack's DLTensor, frozen ---------------------------------------- */
 
 enum {
   kOpwrightInt = 0,
@@ -66,7 +66,7 @@ typedef struct OpwrightArgument {
   int64_t count;
 } OpwrightArgument;
 
-/* ---- Attributes -------------------------------------------------------------------------------- */
+/* ---- Attributes ------------------------------------------------------------------------------ */
 
 enum {
   kOpwrightAttrInt = 1, /* i */
@@ -94,7 +94,7 @@ typedef struct OpwrightAttr {
   } value;
 } OpwrightAttr;
 
-/* ---- Errors ------------------------------------------------------------------------------------ */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 typedef struct OpwrightError {
   size_t struct_size;
@@ -104,7 +104,7 @@ typedef struct OpwrightError {
   void (*destroy)(struct OpwrightError* self);
 } OpwrightError;
 
-/* ---- Host services: handed to a kernel with each call ------------------------------------------ */
+/* ---- Host services: handed to a kernel with each call ---------------------------------------- */
 
 typedef struct OpwrightHost {
   size_t struct_size;
@@ -121,7 +121,7 @@ typedef struct OpwrightHost {
   void (*log)(void* context, int32_t level, const char* message);
 } OpwrightHost;
 
-/* ---- The metadef, lowered: what the dispatcher needs of it, without any text to parse ---------- */
+/* ---- The metadef, lowered: what the dispatcher needs of it, without any text to parse -------- */
 
 enum { kOpwrightRequired = 0, kOpwrightOptional = 1, kOpwrightDynamic = 2 };
 
@@ -151,7 +151,7 @@ enum {
   kOpwrightShapeSame = 1, /* that of the inputs args[], which must be equal */
   kOpwrightShapeBroadcast = 2, /* of the inputs args[], by numpy's rule */
   kOpwrightShapeKernel = 3, /* the kernel's infer_shape says */
-  kOpwrightShapeForward = 4, /* that of the input args[0] if there is one, else of the output given */
+  kOpwrightShapeForward = 4, /* that of the input args[0], if any, else of the output given */
   kOpwrightShapeDims = 5 /* code, a stack program that leaves one number for each dimension */
 };
 
@@ -189,7 +189,7 @@ typedef struct OpwrightShapeRule {
 enum { kOpwrightRoleInput = 0, kOpwrightRoleOutput = 1, kOpwrightRoleGrad = 2 };
 
 typedef struct OpwrightRole {
-  int32_t kind; /* kOpwrightRoleInput: forward input; Output: forward output; Grad: of that output */
+  int32_t kind; /* Input: forward input; Output: forward output; Grad: of that output */
   int32_t index;
 } OpwrightRole;
 
@@ -226,7 +226,7 @@ typedef struct OpwrightOpDef {
   const char* json; /* the metadef's own text */
 } OpwrightOpDef;
 
-/* ---- Kernels ----------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* One call of a kernel. Inputs are dense and row-major (a function kernel's may be expanded, with
  * stride 0), outputs are dense, dtypes are those of the column. */
@@ -263,7 +263,7 @@ typedef struct OpwrightKernel {
   int32_t reserved;
 } OpwrightKernel;
 
-/* ---- What an operator library exports ---------------------------------------------------------- */
+/* ---- What an operator library exports -------------------------------------------------------- */
 
 typedef struct OpwrightOperatorEntry {
   size_t struct_size;
@@ -326,7 +326,7 @@ typedef struct OpwrightNote {
   char opwright_version[32];
 } OpwrightNote;
 
-/* ---- libopwright.so ---------------------------------------------------------------------------- */
+/* ---- libopwright.so -------------------------------------------------------------------------- */
 
 typedef struct OpwrightLibraryHandle OpwrightLibraryHandle;
 typedef struct OpwrightOperator OpwrightOperator;
@@ -338,7 +338,8 @@ const char* opwright_version(void);
  * $OPWRIGHT_PATH too. sha256: 64 hex digits that the file must have, or NULL. */
 OpwrightError* opwright_library_load(const char* path, const char* sha256,
                                      OpwrightLibraryHandle** library);
-/* The library stays mapped until its last handle is closed and its last operator released. */
+/* The library refuses calls once its last handle is closed and its last operator released; its code
+ * stays mapped until the process ends, since frameworks and threads may still run it. */
 void opwright_library_close(OpwrightLibraryHandle* library);
 const char* opwright_library_path(const OpwrightLibraryHandle* library);
 /* The SHA-256 of the file, 64 hex digits. */

@@ -67,7 +67,7 @@ struct bfloat16 {
 
   bfloat16() = default;
   bfloat16(float value) : bits(FromFloat(value)) {}  // NOLINT: arithmetic is done in float
-  operator float() const { return ToFloat(bits); }   // NOLINT
+  operator float() const { return ToFloat(bits); }  // NOLINT
   bfloat16& operator+=(float v) { return *this = bfloat16(static_cast<float>(*this) + v); }
   bfloat16& operator-=(float v) { return *this = bfloat16(static_cast<float>(*this) - v); }
   bfloat16& operator*=(float v) { return *this = bfloat16(static_cast<float>(*this) * v); }

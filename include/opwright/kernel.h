@@ -265,7 +265,8 @@ struct IsSame<A, A> {
 };
 template <class Class>
 constexpr bool HasOwnInferShape() {
-  return !IsSame<typename OwnerOf<decltype(&Class::InferShape)>::Type, BasicKernel<false>>::kValue &&
+  return !IsSame<typename OwnerOf<decltype(&Class::InferShape)>::Type,
+                 BasicKernel<false>>::kValue &&
          !IsSame<typename OwnerOf<decltype(&Class::InferShape)>::Type, BasicKernel<true>>::kValue;
 }
 
@@ -273,35 +274,35 @@ constexpr bool HasOwnInferShape() {
 }  // namespace opwright
 
 // Makes Class the kernel of the operator op_name. At namespace scope, after the class.
-#define OPWRIGHT_KERNEL(op_name, Class)                                                         \
-  extern "C" {                                                                                  \
-  extern __attribute__((visibility("hidden"))) const OpwrightKernel opwright_kernel_##op_name;  \
-  const OpwrightKernel opwright_kernel_##op_name = {                                            \
-      sizeof(OpwrightKernel),                                                                   \
-      #op_name,                                                                                 \
-      &::opwright::detail::ClassKernel<Class>::Create,                                          \
-      &::opwright::detail::ClassKernel<Class>::Destroy,                                         \
-      &::opwright::detail::ClassKernel<Class>::Compute,                                         \
-      ::opwright::detail::HasOwnInferShape<Class>()                                             \
-          ? &::opwright::detail::ClassKernel<Class>::InferShape                                 \
-          : nullptr,                                                                            \
-      0,                                                                                        \
-      0};                                                                                       \
+#define OPWRIGHT_KERNEL(op_name, Class)                                                        \
+  extern "C" {                                                                                 \
+  extern __attribute__((visibility("hidden"))) const OpwrightKernel opwright_kernel_##op_name; \
+  const OpwrightKernel opwright_kernel_##op_name = {                                           \
+      sizeof(OpwrightKernel),                                                                  \
+      #op_name,                                                                                \
+      &::opwright::detail::ClassKernel<Class>::Create,                                         \
+      &::opwright::detail::ClassKernel<Class>::Destroy,                                        \
+      &::opwright::detail::ClassKernel<Class>::Compute,                                        \
+      ::opwright::detail::HasOwnInferShape<Class>()                                            \
+          ? &::opwright::detail::ClassKernel<Class>::InferShape                                \
+          : nullptr,                                                                           \
+      0,                                                                                       \
+      0};                                                                                      \
   }
 
 // Makes the function or function template `function` the kernel of op_name. It takes, in metadef
-// order, View<const T> for each input, View<T> for each output (ViewList for dynamic ones), then the
-// attributes; it returns void or Status. At namespace scope, after the function. The build makes one
-// instance for each dtype column of the metadef.
-#define OPWRIGHT_FUNCTION(op_name, function)                          \
-  struct opwright_function_##op_name {                                \
-    template <class... Args>                                          \
-    static ::opwright::Status Call(const Args&... args) {             \
-      if constexpr (__is_same(decltype(function(args...)), void)) {   \
-        function(args...);                                            \
-        return ::opwright::SUCCESS;                                   \
-      } else {                                                        \
-        return function(args...);                                     \
-      }                                                               \
-    }                                                                 \
+// order, View<const T> for each input, View<T> for each output (ViewList for dynamic ones), then
+// the attributes; it returns void or Status. At namespace scope, after the function. The build
+// makes one instance for each dtype column of the metadef.
+#define OPWRIGHT_FUNCTION(op_name, function)                        \
+  struct opwright_function_##op_name {                              \
+    template <class... Args>                                        \
+    static ::opwright::Status Call(const Args&... args) {           \
+      if constexpr (__is_same(decltype(function(args...)), void)) { \
+        function(args...);                                          \
+        return ::opwright::SUCCESS;                                 \
+      } else {                                                      \
+        return function(args...);                                   \
+      }                                                             \
+    }                                                               \
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The views that kernels see data through: List, View, ViewList, and how they are taken from a call.
-// Included by kernel.h; no C++ standard header.
+// The views that kernels see data through: List, View, ViewList, and how they are taken from a
+// call. Included by kernel.h; no C++ standard header.
 #pragma once
 
 #include <stdarg.h>
@@ -67,11 +67,11 @@ struct RemoveConst<const T> {
 // The DLPack type of a C++ type, with its name as numpy spells it.
 template <class T>
 struct DTypeOf;
-#define OPWRIGHT_DTYPE_OF(T, code, bits, text)                   \
-  template <>                                                    \
-  struct DTypeOf<T> {                                            \
-    static constexpr OpwrightDType kValue = {code, bits, 1};     \
-    static constexpr const char* kName = text;                   \
+#define OPWRIGHT_DTYPE_OF(T, code, bits, text)               \
+  template <>                                                \
+  struct DTypeOf<T> {                                        \
+    static constexpr OpwrightDType kValue = {code, bits, 1}; \
+    static constexpr const char* kName = text;               \
   };
 OPWRIGHT_DTYPE_OF(float, kOpwrightFloat, 32, "float32")
 OPWRIGHT_DTYPE_OF(double, kOpwrightFloat, 64, "float64")
@@ -118,12 +118,16 @@ template <class T>
 void RequireDType(OpwrightDType dtype) {
   constexpr OpwrightDType kWanted = DTypeOf<T>::kValue;
   if (dtype.code != kWanted.code || dtype.bits != kWanted.bits || dtype.lanes != 1)
-    throw KernelError("Data<%s>() of a %s tensor: ask DType(), or list only the dtypes that the kernel handles in the metadef", DTypeOf<T>::kName, DTypeName(dtype));
+    throw KernelError(
+        "Data<%s>() of a %s tensor: ask DType(), or list only the dtypes that the kernel handles "
+        "in the metadef",
+        DTypeOf<T>::kName, DTypeName(dtype));
 }
 
 inline const OpwrightArgument& Input(const OpwrightCall* call, int32_t i) {
   if (i < 0 || i >= call->num_inputs)
-    throw KernelError("input %d of %d asked for: the metadef lists them from 0", i, call->num_inputs);
+    throw KernelError("input %d of %d asked for: the metadef lists them from 0", i,
+                      call->num_inputs);
   return call->inputs[i];
 }
 
@@ -140,7 +144,8 @@ inline const OpwrightAttr& FindAttr(const OpwrightCall* call, const char* name, 
     if (strcmp(call->def->attrs[i]->name, name) != 0) continue;
     const OpwrightAttr& attr = call->attrs[i];
     if (attr.type != type && attr.type != other_type)
-      throw KernelError("attribute %s is asked for as another type than the metadef gives it", name);
+      throw KernelError("attribute %s is asked for as another type than the metadef gives it",
+                        name);
     return attr;
   }
   throw KernelError("attribute %s is not in the metadef", name);
@@ -148,12 +153,12 @@ inline const OpwrightAttr& FindAttr(const OpwrightCall* call, const char* name, 
 
 template <class T>
 struct AttrReader;
-#define OPWRIGHT_ATTR_READER(T, type, other, expression)                                 \
-  template <>                                                                            \
-  struct AttrReader<T> {                                                                 \
-    static T Read(const OpwrightAttr& a) { return expression; }                          \
-    static constexpr int32_t kType = type;                                               \
-    static constexpr int32_t kOther = other;                                             \
+#define OPWRIGHT_ATTR_READER(T, type, other, expression)        \
+  template <>                                                   \
+  struct AttrReader<T> {                                        \
+    static T Read(const OpwrightAttr& a) { return expression; } \
+    static constexpr int32_t kType = type;                      \
+    static constexpr int32_t kOther = other;                    \
   };
 OPWRIGHT_ATTR_READER(int64_t, kOpwrightAttrInt, kOpwrightAttrInt, a.value.i)
 OPWRIGHT_ATTR_READER(int32_t, kOpwrightAttrInt, kOpwrightAttrInt, static_cast<int32_t>(a.value.i))
@@ -161,7 +166,8 @@ OPWRIGHT_ATTR_READER(double, kOpwrightAttrFloat, kOpwrightAttrFloat, a.value.f)
 OPWRIGHT_ATTR_READER(float, kOpwrightAttrFloat, kOpwrightAttrFloat, static_cast<float>(a.value.f))
 OPWRIGHT_ATTR_READER(bool, kOpwrightAttrBool, kOpwrightAttrBool, a.value.i != 0)
 OPWRIGHT_ATTR_READER(const char*, kOpwrightAttrString, kOpwrightAttrType, a.value.s)
-#define OPWRIGHT_AS_LIST(...) List<__VA_ARGS__>(static_cast<__VA_ARGS__ const*>(a.value.data), a.size)
+#define OPWRIGHT_AS_LIST(...) \
+  List<__VA_ARGS__>(static_cast<__VA_ARGS__ const*>(a.value.data), a.size)
 OPWRIGHT_ATTR_READER(List<int64_t>, kOpwrightAttrListInt, kOpwrightAttrListBool,
                      OPWRIGHT_AS_LIST(int64_t))
 OPWRIGHT_ATTR_READER(List<double>, kOpwrightAttrListFloat, kOpwrightAttrListFloat,
@@ -175,8 +181,7 @@ OPWRIGHT_ATTR_READER(List<OpwrightAttr>, kOpwrightAttrListListInt, kOpwrightAttr
 
 template <class T>
 T AttrAs(const OpwrightCall* call, const char* name) {
-  return AttrReader<T>::Read(
-      FindAttr(call, name, AttrReader<T>::kType, AttrReader<T>::kOther));
+  return AttrReader<T>::Read(FindAttr(call, name, AttrReader<T>::kType, AttrReader<T>::kOther));
 }
 
 // Carries body over the C boundary of the host's parallel_for, and what it throws back.
@@ -226,8 +231,8 @@ inline void* Scratch(const OpwrightCall* call, size_t bytes) {
 
 }  // namespace detail
 
-// A tensor with its strides, in elements. An input named in the metadef's broadcast(...) is expanded
-// to the common shape: stride 0 where it repeats. T is const for an input.
+// A tensor with its strides, in elements. An input named in the metadef's broadcast(...) is
+// expanded to the common shape: stride 0 where it repeats. T is const for an input.
 template <class T>
 class View {
  public:
@@ -252,7 +257,8 @@ class View {
   T& operator()(Index... index) const {
     const int64_t at[] = {static_cast<int64_t>(index)..., 0};
     int64_t offset = 0;
-    for (int32_t k = 0; k < static_cast<int32_t>(sizeof...(index)); ++k) offset += at[k] * Stride(k);
+    for (int32_t k = 0; k < static_cast<int32_t>(sizeof...(index)); ++k)
+      offset += at[k] * Stride(k);
     return data_[offset];
   }
 

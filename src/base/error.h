@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes wrong, and how a function says so: Diagnostic for a place in a user's file, Error with a
-// stable id, Status and Expected<T> to return them. Nothing here throws.
+// What goes wrong, and how a function says so: Diagnostic for a place in a user's file, Error with
+// a stable id, Status and Expected<T> to return them. Nothing here throws.
 #pragma once
 
 #include <memory>
@@ -82,8 +82,8 @@ inline Error WithId(Error error, std::string_view id) {
 }
 
 // Returns the error of a Status or Expected from the function.
-#define OPWRIGHT_RETURN_IF_ERROR(expression)                        \
-  do {                                                              \
+#define OPWRIGHT_RETURN_IF_ERROR(expression)                                    \
+  do {                                                                          \
     if (auto status_ = (expression); !status_.ok()) return status_.TakeError(); \
   } while (false)
 

@@ -80,7 +80,8 @@ Expected<std::string> ReadFile(const std::string& path) {
   if (fd < 0) return FileError(path, "read", errno);
   std::string bytes;
   struct stat info;
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) bytes.reserve(static_cast<size_t>(info.st_size) + 1);
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+    bytes.reserve(static_cast<size_t>(info.st_size) + 1);
   for (;;) {
     const size_t old = bytes.size();
     bytes.resize(std::max<size_t>(bytes.capacity(), old + 4096));
@@ -99,7 +100,8 @@ Status WriteFileAtomic(const std::string& path, std::string_view bytes, int mode
   std::string temp = path + ".XXXXXX";
   const int fd = mkostemp(temp.data(), O_CLOEXEC);
   if (fd < 0) return FileError(path, "write", errno);
-  const bool written = WriteAll(fd, bytes) && fchmod(fd, static_cast<mode_t>(mode)) == 0 && fsync(fd) == 0;
+  const bool written =
+      WriteAll(fd, bytes) && fchmod(fd, static_cast<mode_t>(mode)) == 0 && fsync(fd) == 0;
   int failed = written ? 0 : errno;
   close(fd);
   if (failed == 0 && rename(temp.c_str(), path.c_str()) != 0) failed = errno;
@@ -154,7 +156,10 @@ FileLock::~FileLock() {
 
 Expected<TempFolder> TempFolder::Make(const std::string& parent) {
   const char* system = getenv("TMPDIR");
-  std::string path = JoinPath(!parent.empty() ? parent : system && *system ? system : "/tmp", "opwright-XXXXXX");
+  std::string path = JoinPath(!parent.empty()     ? parent
+                              : system && *system ? system
+                                                  : "/tmp",
+                              "opwright-XXXXXX");
   if (mkdtemp(path.data()) == nullptr) return FileError(path, "make the folder", errno);
   return TempFolder(path);
 }

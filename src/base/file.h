@@ -15,11 +15,12 @@ namespace opwright {
 // message holds the path as given, as resolved, the working folder and the reason.
 Expected<std::string> ReadFile(const std::string& path);
 
-// Writes a neighbour, syncs it and renames it over path, so that a reader sees the old file or the new
-// one, and a mapping of the old one stays what it was. mode: the permission bits.
+// Writes a neighbour, syncs it and renames it over path, so that a reader sees the old file or the
+// new one, and a mapping of the old one stays what it was. mode: the permission bits.
 Status WriteFileAtomic(const std::string& path, std::string_view bytes, int mode = 0644);
 
-// The same for a file that another program has written: moved into place (copied across file systems).
+// The same for a file that another program has written: moved into place (copied across file
+// systems).
 Status MoveFileAtomic(const std::string& from, const std::string& to);
 
 // Absolute, without "." and ".." parts; symbolic links stay.

@@ -5,6 +5,7 @@ namespace opwright {
 namespace {
 
 #define OPWRIGHT_ID(id, acl_code, summary, cause, cure) {#id, acl_code, summary, cause, cure},
+// clang-format off: in the order of the work, not of the alphabet
 constexpr ErrorId kIds[] = {
 #include "base/ids/md.def"
 #include "base/ids/bd.def"
@@ -16,6 +17,7 @@ constexpr ErrorId kIds[] = {
 #include "base/ids/ca.def"
 #include "base/ids/in.def"
 };
+// clang-format on
 #undef OPWRIGHT_ID
 
 }  // namespace

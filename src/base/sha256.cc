@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenSSL's low-level functions: they use the processor's SHA instructions and link 20 KB, where the
-// EVP interface links 4 MB of providers. They are deprecated in favour of it, not unsafe.
+// OpenSSL's low-level functions: they use the processor's SHA instructions and link 20 KB, where
+// the EVP interface links 4 MB of providers. They are deprecated in favour of it, not unsafe.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/sha256.h"
 

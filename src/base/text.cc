@@ -101,11 +101,16 @@ namespace {
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
-  const size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
+  const size_t length = lead < 0x80       ? 1
+                        : lead >> 5 == 6  ? 2
+                        : lead >> 4 == 14 ? 3
+                        : lead >> 3 == 30 ? 4
+                                          : 0;
   if (length == 0 || length > text.size()) return 0;
   for (size_t i = 1; i < length; ++i)
     if (byte(i) >> 6 != 2) return 0;
-  const bool overlong = (length == 2 && lead < 0xc2) || (length == 3 && lead == 0xe0 && byte(1) < 0xa0) ||
+  const bool overlong = (length == 2 && lead < 0xc2) ||
+                        (length == 3 && lead == 0xe0 && byte(1) < 0xa0) ||
                         (length == 4 && lead == 0xf0 && byte(1) < 0x90);
   const bool outside = (length == 3 && lead == 0xed && byte(1) > 0x9f) ||
                        (length == 4 && (lead > 0xf4 || (lead == 0xf4 && byte(1) > 0x8f)));

@@ -24,7 +24,8 @@ void Append(std::string& out, T number) {
 void Append(std::string& out, double number);
 }  // namespace internal
 
-// The pieces, one after the other. Numbers in decimal, doubles in the shortest form that reads back.
+// The pieces, one after the other. Numbers in decimal, doubles in the shortest form that reads
+// back.
 template <class... Pieces>
 std::string StrCat(const Pieces&... pieces) {
   std::string out;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build/cache.h"
 
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/cache_folder.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
@@ -22,48 +22,8 @@ constexpr std::string_view kMagic = "opwright cache entry 1";
 
 std::string SumFile(const std::string& place) { return place + ".sum"; }
 
-std::string Home() {
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') return home;
-  const passwd* user = getpwuid(geteuid());
-  return user != nullptr && user->pw_dir != nullptr ? user->pw_dir : "/";
-}
-
-std::string Octal(mode_t mode) {
-  return StrCat("0", (mode >> 6) & 7, (mode >> 3) & 7, mode & 7);
-}
-
-// Others' code would run as ours: whoever can write the cache writes the libraries.
-Status CheckOwner(const std::string& root) {
-  struct stat info {};
-  if (stat(root.c_str(), &info) != 0) return {};
-  if (!S_ISDIR(info.st_mode))
-    return MakeError("CA003", StrCat("the cache ", root, " is no folder; set OPWRIGHT_CACHE to one"));
-  if ((info.st_mode & 022) != 0)
-    return MakeError("CA001", StrCat("the cache ", root, " can be written by others (mode ", Octal(info.st_mode),
-                                     "), who could put code into it: chmod 700 ", root,
-                                     ", or set OPWRIGHT_CACHE to a folder of your own"));
-  if (info.st_uid != geteuid() && info.st_uid != 0)
-    return MakeError("CA002", StrCat("the cache ", root, " belongs to user ", info.st_uid, " and this process to ",
-                                     geteuid(), ": set OPWRIGHT_CACHE to a folder of your own"));
-  return {};
-}
-
-std::string SumText(int64_t size, const std::string& hash) {
-  return StrCat(kMagic, "\nsize ", size, "\nsha256 ", hash, "\n");
-}
-
-}  // namespace
-
-std::string Cache::Location() {
-  if (const char* given = std::getenv("OPWRIGHT_CACHE"); given != nullptr && *given != '\0')
-    return AbsolutePath(given);
-  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && *given == '/')
-    return JoinPath(given, "opwright");
-  return AbsolutePath(JoinPath(Home(), ".cache/opwright"));
-}
-
-Status Cache::Prepare(const std::string& root) {
-  OPWRIGHT_RETURN_IF_ERROR(MakeFolders(root, 0700));
+// The folders in root; an error without id when one cannot be written.
+Status MakeUses(const std::string& root) {
   for (const char* name : kFolders) {
     const std::string folder = JoinPath(root, name);
     OPWRIGHT_RETURN_IF_ERROR(MakeFolders(folder, 0700));
@@ -73,28 +33,41 @@ Status Cache::Prepare(const std::string& root) {
   return {};
 }
 
-Expected<Cache> Cache::Open() {
-  const std::string root = Location();
-  OPWRIGHT_RETURN_IF_ERROR(CheckOwner(root));
-  Status prepared = Prepare(root);
-  if (prepared.ok()) return Cache(root);
+// Below the temporary folder, where anybody can make names: it must be a folder, ours, and closed.
+Status MakeFallback(const std::string& root) {
+  OPWRIGHT_RETURN_IF_ERROR(MakeFolders(root, 0700));
+  struct stat info {};
+  if (lstat(root.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
+      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return MakeError("", StrCat(root, " is not a folder that only this user can write"));
+  return MakeUses(root);
+}
 
+std::string SumText(int64_t size, const std::string& hash) {
+  return StrCat(kMagic, "\nsize ", size, "\nsha256 ", hash, "\n");
+}
+
+}  // namespace
+
+Expected<Cache> Cache::Open() {
+  Expected<std::string> root = CacheFolder();
+  if (!root.ok() && root.error().id == "CA001") return root.TakeError();
+  std::string reason = root.ok() ? "" : root.error().message;
+  if (root.ok()) {
+    Status made = MakeUses(*root);
+    if (made.ok()) return Cache(*root);
+    reason = StrCat("the cache folder ", *root, " cannot be used: ", made.error().message);
+  }
   const char* temporary = std::getenv("TMPDIR");
   Cache fallback(JoinPath(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
                           StrCat("opwright-cache-", geteuid())));
-  OPWRIGHT_RETURN_IF_ERROR(CheckOwner(fallback.root_));
-  struct stat info {};
-  const bool link = lstat(fallback.root_.c_str(), &info) == 0 && (S_ISLNK(info.st_mode) || info.st_uid != geteuid());
-  Status second = link ? Status(MakeError("", StrCat(fallback.root_, " is not this user's own folder")))
-                       : Prepare(fallback.root_);
-  if (!second.ok())
-    return MakeError("CA003", StrCat("no cache: ", prepared.error().message, "; and ", second.error().message,
-                                     "; set OPWRIGHT_CACHE to a folder that can be written"));
+  if (Status made = MakeFallback(fallback.root_); !made.ok())
+    return MakeError("CA002", StrCat(reason, "; and ", made.error().message));
   Diagnostic warning;
   warning.id = "CA004";
   warning.severity = Severity::kWarning;
-  warning.message = StrCat("the cache ", root, " cannot be used: ", prepared.error().message);
-  warning.hint = StrCat(fallback.root_, " is used instead; set OPWRIGHT_CACHE to a folder that can be written");
+  warning.message = std::move(reason);
+  warning.hint = StrCat(fallback.root_, " is used instead");
   fallback.warnings_.push_back(std::move(warning));
   return fallback;
 }
@@ -143,7 +116,6 @@ CacheSize MeasureCache(const std::string& root) {
 }
 
 Status ClearCache(const std::string& root) {
-  OPWRIGHT_RETURN_IF_ERROR(CheckOwner(root));
   for (const char* name : kFolders) {
     // A lock that another process holds must stay the file that the next one opens.
     if (std::string_view(name) == "lock") continue;

@@ -16,13 +16,9 @@ namespace opwright::build {
 
 class Cache {
  public:
-  // $OPWRIGHT_CACHE, else $XDG_CACHE_HOME/opwright, else ~/.cache/opwright. One that others can write
-  // to, or that somebody else owns, is refused. One that cannot be made or written is answered by a
-  // folder of this user below the system's temporary folder, with a warning.
+  // The folder of base/cache_folder.h. One that cannot be made or written is answered by a folder of this
+  // user below the system's temporary folder, with a warning; one that is not safe is refused.
   static Expected<Cache> Open();
-
-  // Where the cache is to be, whether it exists or not.
-  static std::string Location();
 
   const std::string& root() const { return root_; }
   std::vector<Diagnostic>& warnings() { return warnings_; }
@@ -40,7 +36,6 @@ class Cache {
 
  private:
   explicit Cache(std::string root) : root_(std::move(root)) {}
-  static Status Prepare(const std::string& root);
   std::string Folder(std::string_view name) const { return JoinPath(root_, name); }
 
   std::string root_;

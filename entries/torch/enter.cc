@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the operators get into PyTorch: at load when PyTorch is there, or when Opwright says so. Without
+// Opwright in the process a guard stands before each operator, because PyTorch would let a gradient that
+// nobody registered be silently lost.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "base/text.h"
+#include "entries/torch/schema.h"
+#include "entries/torch/shim.h"
+#include "opwright/stub.h"
+
+namespace opwright::entries {
+namespace {
+
+struct State {
+  std::mutex mutex;
+  bool entered = false;
+  std::string ns;  // "": each operator's own
+  std::vector<TorchHandle> libraries;  // kept: their end would be the operators' end
+  std::vector<TorchHandle> guards;
+};
+
+State& TheState() {
+  static State* const state = new State;
+  return *state;
+}
+
+bool OpwrightIsHere() { return dlopen("libopwright.so", RTLD_NOLOAD | RTLD_LAZY) != nullptr; }
+
+// This library's own path, which PyTorch shows as the place of registration.
+const char* OwnPath() {
+  static Dl_info info;
+  static const bool found = dladdr(&opwright_stub, &info) != 0;
+  return found ? info.dli_fname : "an operator library";
+}
+
+std::string LastError(const TorchShim& torch) {
+  const char* text = torch.last_error == nullptr ? nullptr : torch.last_error();
+  return text == nullptr || *text == '\0' ? "PyTorch refused it (is the name taken?)" : text;
+}
+
+struct Registration {
+  const TorchShim& torch;
+  std::vector<TorchHandle> made;
+  std::string failure;
+
+  TorchHandle Library(const char* ns, const char* key) {
+    TorchHandle library = nullptr;
+    const int32_t failed = key == nullptr ? torch.library_fragment(ns, OwnPath(), 1, &library)
+                                          : torch.library_impl(ns, key, OwnPath(), 1, &library);
+    if (failed != 0) {
+      failure = StrCat("no library for namespace ", ns, ": ", LastError(torch));
+      return nullptr;
+    }
+    made.push_back(library);
+    return library;
+  }
+
+  bool Define(const OpwrightStubOperator& op, const char* ns, const std::string& name) {
+    const std::string schema = TorchSchema(*op.entry->def, name);
+    TorchHandle fragment = Library(ns, nullptr);
+    if (fragment == nullptr) return false;
+    if (torch.define(fragment, schema.c_str()) != 0) {
+      failure = StrCat(ns, "::", schema, ": ", LastError(torch));
+      return false;
+    }
+    TorchHandle cpu = Library(ns, "CPU");
+    if (cpu == nullptr) return false;
+    if (torch.implement(cpu, name.c_str(), op.torch_kernel, torch.version) != 0) {
+      failure = StrCat(ns, "::", name, ": ", LastError(torch));
+      return false;
+    }
+    return true;
+  }
+
+  bool Guard(const OpwrightStubOperator& op, const char* ns, std::vector<TorchHandle>* guards) {
+    const std::string name = op.entry->def->name;
+    if (!Define(op, ns, StrCat("_", name, "_without_gradient"))) return false;
+    TorchHandle library = Library(ns, "Autograd");
+    if (library == nullptr || torch.implement(library, name.c_str(), op.torch_guard, torch.version) != 0) return false;
+    made.pop_back();
+    guards->push_back(library);
+    return true;
+  }
+
+  void Undo() {
+    for (auto library = made.rbegin(); library != made.rend(); ++library) torch.delete_library(*library);
+    made.clear();
+  }
+};
+
+int32_t Enter(const char* ns, char* message, size_t message_size) {
+  State& state = TheState();
+  const std::lock_guard lock(state.mutex);
+  const auto say = [&](const std::string& text) {
+    if (message != nullptr && message_size > 0) snprintf(message, message_size, "%s", text.c_str());
+    return 2;
+  };
+  std::string why;
+  const TorchShim* torch = FindTorch(&why);
+  if (torch == nullptr) return why.empty() ? 1 : say(why);
+  const bool with_opwright = OpwrightIsHere();
+  if (with_opwright) {
+    for (TorchHandle guard : state.guards) torch->delete_library(guard);
+    state.guards.clear();
+  }
+  if (state.entered) return 0;
+  Registration registration{*torch, {}, {}};
+  for (int32_t i = 0; i < opwright_stub.num_operators; ++i) {
+    const OpwrightStubOperator& op = opwright_stub.operators[i];
+    if (op.entry->def == nullptr) continue;
+    const char* space = ns != nullptr ? ns : op.entry->def->ns;
+    const bool done = registration.Define(op, space, op.entry->def->name) &&
+                      (with_opwright || registration.Guard(op, space, &state.guards));
+    if (!done) {
+      for (TorchHandle guard : state.guards) torch->delete_library(guard);
+      state.guards.clear();
+      registration.Undo();
+      return say(registration.failure);
+    }
+  }
+  state.libraries = std::move(registration.made);
+  state.ns = ns == nullptr ? "" : ns;
+  state.entered = true;
+  return 0;
+}
+
+const char* Entered() {
+  State& state = TheState();
+  const std::lock_guard lock(state.mutex);
+  return state.entered ? state.ns.c_str() : nullptr;
+}
+
+// Runs when any loader maps the library. With Opwright in the process a taken name is no fault: it
+// registers this library under a namespace of its own.
+__attribute__((constructor)) void OnLoad() {
+  char message[1024];
+  if (Enter(nullptr, message, sizeof message) != 2 || OpwrightIsHere()) return;
+  fprintf(stderr, "opwright: %s registers no operator in PyTorch: %s\n", OwnPath(), message);
+}
+
+// Whether autograd would record what is done with the tensor. The interface has no getter: a view of
+// the tensor is no leaf exactly when a gradient is due.
+bool NeedsGradient(const TorchShim& torch, TorchHandle tensor) {
+  TorchHandle copy = nullptr;
+  if (torch.new_handle(tensor, &copy) != 0) return false;
+  TorchValue stack[1] = {reinterpret_cast<TorchValue>(copy)};
+  if (torch.call("aten::alias", "", stack, torch.version) != 0) return false;
+  if (torch.call("aten::is_leaf", "", stack, torch.version) != 0) return false;
+  return static_cast<uint8_t>(stack[0]) == 0;
+}
+
+bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const TorchValue* stack) {
+  for (int32_t i = 0; i < def.num_inputs; ++i) {
+    if (def.inputs[i]->kind == kOpwrightDynamic) {
+      auto list = reinterpret_cast<TorchHandle>(stack[i]);
+      size_t size = 0;
+      torch.list_size(list, &size);
+      for (size_t k = 0; k < size; ++k) {
+        TorchValue item = 0;
+        torch.list_get(list, k, &item);
+        const bool needs = NeedsGradient(torch, reinterpret_cast<TorchHandle>(item));
+        torch.delete_tensor(reinterpret_cast<TorchHandle>(item));
+        if (needs) return true;
+      }
+      continue;
+    }
+    TorchValue value = stack[i];
+    if (def.inputs[i]->kind == kOpwrightOptional) {
+      if (value == 0) continue;
+      value = *reinterpret_cast<const TorchValue*>(value);
+    }
+    if (NeedsGradient(torch, reinterpret_cast<TorchHandle>(value))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+}  // namespace opwright::entries
+
+extern "C" {
+
+const OpwrightFramework opwright_framework_torch = {sizeof(OpwrightFramework), "torch", &opwright::entries::Enter,
+                                                    &opwright::entries::Entered};
+
+void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
+  using opwright::StrCat;
+  const opwright::entries::TorchShim& torch = opwright::entries::Torch();
+  const OpwrightOpDef& def = *opwright_stub.operators[index].entry->def;
+  if (torch.grad_enabled() && opwright::entries::AnyNeedsGradient(torch, def, stack))
+    opwright::entries::TorchRaise(
+        StrCat(def.name, ": an input requires a gradient, and without Opwright in the process there is none; "
+                         "`import opwright` before loading the library, or detach the inputs [GR001]"));
+  const std::string name = StrCat(def.ns, "::_", def.name, "_without_gradient");
+  if (torch.call(name.c_str(), "", stack, torch.version) != 0)
+    opwright::entries::TorchRaise(torch.last_error != nullptr ? torch.last_error() : "the operator failed");
+}
+
+}  // extern "C"

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An operator as a PyTorch schema: inputs in order, attributes by keyword, then what Opwright's own
+// adapter passes: "<output>_shape" for an output whose shape only a gradient call knows, and "wanted"
+// where outputs are optional.
+#pragma once
+
+#include <string>
+
+#include "opwright/c_api.h"
+
+namespace opwright::entries {
+
+// "name(Tensor x, Tensor? bias=None, *, float eps=1e-05) -> Tensor"
+std::string TorchSchema(const OpwrightOpDef& def, const std::string& name);
+
+// Whether the schema has an "<output>_shape" argument for the output.
+bool TakesShape(const OpwrightOpDef& def, int32_t output);
+// Whether the schema has a "wanted" argument.
+bool TakesWanted(const OpwrightOpDef& def);
+
+}  // namespace opwright::entries

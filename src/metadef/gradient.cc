@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metadef/gradient.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+#include "metadef/field_checks.h"
+#include "metadef/fields.h"
+
+namespace opwright::metadef {
+namespace {
+
+constexpr std::string_view kGrad = "grad_";
+
+std::optional<int32_t> IndexOf(const std::vector<Param>& params, std::string_view name) {
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].name == name) return static_cast<int32_t>(i);
+  return std::nullopt;
+}
+
+// Has a gradient in one column at least.
+bool IsFloat(const Param& param) {
+  return std::any_of(param.dtypes.begin(), param.dtypes.end(), [](const std::string& name) {
+    const uint8_t code = DTypeFromName(name).code;
+    return code == kOpwrightFloat || code == kOpwrightBfloat || code == kOpwrightComplex;
+  });
+}
+
+std::string_view KindText(ParamType type) {
+  switch (type) {
+    case ParamType::kRequired:
+      return "required";
+    case ParamType::kOptional:
+      return "optional";
+    case ParamType::kDynamic:
+      break;
+  }
+  return "dynamic";
+}
+
+class Binder {
+ public:
+  Binder(const Operator& forward, const Operator* backward) : forward_(forward), backward_(backward) {}
+
+  std::vector<Diagnostic> Run(Binding* binding) {
+    const GradientSpec& spec = forward_.gradient;
+    const bool long_form = spec.long_form && (backward_ == nullptr || spec.op == backward_->name);
+    if (!long_form && backward_ == nullptr) return {};
+    std::vector<std::string> inputs = spec.inputs;
+    std::vector<std::string> outputs = spec.outputs;
+    if (!long_form) {
+      inputs = Names(backward_->inputs);
+      outputs = Names(backward_->outputs);
+    } else if (backward_ != nullptr) {
+      CheckCount(inputs.size(), backward_->inputs, "input");
+      CheckCount(outputs.size(), backward_->outputs, "output");
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) BindInput(inputs[i], i, long_form, binding);
+    for (size_t i = 0; i < outputs.size(); ++i) BindOutput(outputs[i], i, long_form, binding);
+    if (backward_ != nullptr) CheckAttrs();
+    return std::move(found_);
+  }
+
+ private:
+  static std::vector<std::string> Names(const std::vector<Param>& params) {
+    std::vector<std::string> names;
+    for (const Param& param : params) names.push_back(param.name);
+    return names;
+  }
+
+  void Say(std::string_view id, std::string message, std::string hint = "") {
+    const Span& span = forward_.gradient.span;
+    const std::string backward = backward_ != nullptr ? backward_->name : forward_.gradient.op;
+    found_.push_back({std::string(id), Severity::kError, forward_.file, span.line, span.column,
+                      span.length,
+                      StrCat("gradient of ", forward_.name, " by ", backward, ": ", message),
+                      std::move(hint)});
+  }
+
+  void CheckCount(size_t listed, const std::vector<Param>& params, std::string_view noun) {
+    if (listed == params.size()) return;
+    Say("MD033",
+        StrCat("\"", noun, "s\" lists ", Count(static_cast<int64_t>(listed), "name"), ", ",
+               backward_->name, " has ", Count(static_cast<int64_t>(params.size()), noun), " (",
+               Join(Names(params), ", "), ")"),
+        "list one name for each, in order");
+  }
+
+  const Param* Own(const std::vector<Param> Operator::*params, size_t i) const {
+    if (backward_ == nullptr || i >= (backward_->*params).size()) return nullptr;
+    return &(backward_->*params)[i];
+  }
+
+  void BindInput(const std::string& name, size_t i, bool long_form, Binding* binding) {
+    OpwrightRole role{kOpwrightRoleInput, -1};
+    const Param* source = nullptr;
+    if (const auto input = IndexOf(forward_.inputs, name)) {
+      role = {kOpwrightRoleInput, *input};
+      source = &forward_.inputs[static_cast<size_t>(*input)];
+    } else if (const auto output = IndexOf(forward_.outputs, name)) {
+      role = {kOpwrightRoleOutput, *output};
+      source = &forward_.outputs[static_cast<size_t>(*output)];
+    } else if (name.starts_with(kGrad)) {
+      if (const auto grad = IndexOf(forward_.outputs, name.substr(kGrad.size()))) {
+        role = {kOpwrightRoleGrad, *grad};
+        source = &forward_.outputs[static_cast<size_t>(*grad)];
+      }
+    }
+    binding->inputs.push_back(role);
+    if (source == nullptr) return UnknownInput(name, long_form);
+    if (role.kind == kOpwrightRoleGrad && !IsFloat(*source))
+      Say("MD035", StrCat(name, " is the gradient of ", source->name, ", which has no float dtype"),
+          "leave it out; what is no float has no gradient");
+    const Param* own = Own(&Operator::inputs, i);
+    if (own == nullptr) return;
+    const bool list_differs = (source->param_type == ParamType::kDynamic) !=
+                              (own->param_type == ParamType::kDynamic);
+    const bool may_lack = role.kind == kOpwrightRoleInput &&
+                          source->param_type == ParamType::kOptional &&
+                          own->param_type == ParamType::kRequired;
+    if (list_differs || may_lack)
+      Say("MD037",
+          StrCat(source->name, " is ", KindText(source->param_type), " in ", forward_.name, ", the input ",
+                 own->name, " of ", backward_->name, " that takes ",
+                 role.kind == kOpwrightRoleGrad ? "its gradient" : "it", " is ",
+                 KindText(own->param_type)),
+          StrCat("write \"param_type\": \"", KindText(source->param_type), "\" for ", own->name));
+  }
+
+  void UnknownInput(const std::string& name, bool long_form) {
+    std::vector<std::string> names = Names(forward_.inputs);
+    for (const Param& output : forward_.outputs) names.push_back(output.name);
+    for (const Param& output : forward_.outputs)
+      if (IsFloat(output)) names.push_back(StrCat(kGrad, output.name));
+    const std::string nearest = Nearest(name, names);
+    Say("MD034",
+        StrCat(long_form ? "\"inputs\" has " : "the input ", name,
+               long_form ? "" : StrCat(" of ", backward_->name),
+               ", which is no input, output or gradient of an output of ", forward_.name),
+        nearest.empty() ? StrCat("known are ", JoinAnd(names)) : StrCat("write ", nearest));
+  }
+
+  void BindOutput(const std::string& name, size_t i, bool long_form, Binding* binding) {
+    std::string_view target = name;
+    if (!long_form) target = target.starts_with(kGrad) ? target.substr(kGrad.size()) : "";
+    const auto index = IndexOf(forward_.inputs, target);
+    if (!index) {
+      binding->outputs.push_back(-1);
+      std::vector<std::string> names;
+      for (const Param& input : forward_.inputs)
+        if (IsFloat(input)) names.push_back(long_form ? input.name : StrCat(kGrad, input.name));
+      const std::string nearest = Nearest(name, names);
+      return Say("MD034",
+                 long_form ? StrCat("\"outputs\" has ", name, ", which is no input of ", forward_.name)
+                           : StrCat("the output ", name, " of ", backward_->name,
+                                    " is not named grad_INPUT after an input of ", forward_.name),
+                 !nearest.empty() ? StrCat("write ", nearest)
+                 : names.empty()  ? StrCat(forward_.name, " has no float input")
+                                  : StrCat("known are ", JoinAnd(names)));
+    }
+    const Param& input = forward_.inputs[static_cast<size_t>(*index)];
+    if (std::find(binding->outputs.begin(), binding->outputs.end(), *index) != binding->outputs.end())
+      Say("MD036", StrCat("two outputs are the gradient of ", input.name), "each input has one gradient");
+    binding->outputs.push_back(*index);
+    if (!IsFloat(input))
+      Say("MD035", StrCat(name, " is given as gradient, but ", input.name, " has no float dtype"),
+          "leave it out; what is no float has no gradient");
+    const Param* own = Own(&Operator::outputs, i);
+    if (own == nullptr) return;
+    if (!IsFloat(*own))
+      Say("MD035", StrCat("the output ", own->name, " of ", backward_->name, " is the gradient of ",
+                          input.name, " and has no float dtype"),
+          "give it the dtypes of that input");
+    if ((input.param_type == ParamType::kDynamic) != (own->param_type == ParamType::kDynamic))
+      Say("MD037",
+          StrCat(input.name, " is ", KindText(input.param_type), " in ", forward_.name, ", its gradient ",
+                 own->name, " in ", backward_->name, " is ", KindText(own->param_type)),
+          StrCat("write \"param_type\": \"", KindText(input.param_type), "\" for ", own->name));
+  }
+
+  // Attributes with the same name are passed on; others must have a default.
+  void CheckAttrs() {
+    for (const Attr& own : backward_->attrs) {
+      const auto found = std::find_if(forward_.attrs.begin(), forward_.attrs.end(),
+                                      [&](const Attr& attr) { return attr.name == own.name; });
+      if (found == forward_.attrs.end()) {
+        if (own.required)
+          Say("MD038", StrCat(backward_->name, " needs the attribute ", own.name, ", which ",
+                              forward_.name, " does not have"),
+              StrCat("give it a default, or add it to ", forward_.name));
+      } else if (found->type != own.type) {
+        Say("MD038", StrCat("the attribute ", own.name, " is ", AttrTypeText(found->type), " in ",
+                            forward_.name, " and ", AttrTypeText(own.type), " in ", backward_->name),
+            StrCat("write \"type\": \"", AttrTypeText(found->type), "\" in both"));
+      }
+    }
+  }
+
+  const Operator& forward_;
+  const Operator* backward_;
+  std::vector<Diagnostic> found_;
+};
+
+std::vector<std::string> Strings(const JsonValue* list) {
+  std::vector<std::string> strings;
+  if (list != nullptr)
+    for (const JsonValue& item : list->items) strings.push_back(item.string);
+  return strings;
+}
+
+}  // namespace
+
+void ReadGradient(Checker& checker, const JsonValue& value, const std::string& path, Operator* op) {
+  GradientSpec& spec = op->gradient;
+  spec.span = checker.SpanOf(value.begin, value.is(JsonKind::kString) ? value.end : value.begin + 1);
+  if (value.is(JsonKind::kString)) {
+    if (value.string == "none") return;
+    if (value.string == "auto") {
+      spec.kind = GradientSpec::Kind::kAuto;
+      return;
+    }
+    if (!CheckName(checker, FieldKind::kOpName, value, path)) return;
+    spec.kind = GradientSpec::Kind::kOperator;
+    spec.op = value.string;
+    return;
+  }
+  const ObjectFields fields = CheckObject(checker, ObjectKind::kGradient, value, StrCat(path, "."));
+  if (fields["op"] == nullptr) return;
+  spec.kind = GradientSpec::Kind::kOperator;
+  spec.long_form = true;
+  spec.op = fields["op"]->string;
+  spec.inputs = Strings(fields["inputs"]);
+  spec.outputs = Strings(fields["outputs"]);
+}
+
+std::vector<Diagnostic> CheckGradient(const Operator& forward, const Operator* backward,
+                                      Binding* binding) {
+  return Binder(forward, backward).Run(binding);
+}
+
+Expected<Binding> BindGradient(const Operator& forward, const Operator& backward) {
+  Binding binding;
+  std::vector<Diagnostic> found = CheckGradient(forward, &backward, &binding);
+  if (found.empty()) return binding;
+  Error error{found[0].id,
+              StrCat(backward.name, " does not fit ", forward.name, " as its backward operator"),
+              std::move(found)};
+  return error;
+}
+
+}  // namespace opwright::metadef

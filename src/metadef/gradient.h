@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The "gradient" field and the binding of a backward operator.
+#pragma once
+
+#include "metadef/checker.h"
+#include "metadef/json_tree.h"
+#include "metadef/metadef.h"
+
+namespace opwright::metadef {
+
+// Fills op->gradient. path: "gradient".
+void ReadGradient(Checker& checker, const JsonValue& value, const std::string& path, Operator* op);
+
+// What does not fit; empty when all does. backward: null checks the names of a long form only.
+std::vector<Diagnostic> CheckGradient(const Operator& forward, const Operator* backward,
+                                      Binding* binding);
+
+}  // namespace opwright::metadef

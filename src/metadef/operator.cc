@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metadef/operator.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "metadef/attr.h"
+#include "metadef/columns.h"
+#include "metadef/field_checks.h"
+#include "metadef/fields.h"
+#include "metadef/gradient.h"
+#include "metadef/shape_rule.h"
+
+namespace opwright::metadef {
+namespace {
+
+Param ReadParam(Checker& checker, const JsonValue& object, const std::string& path) {
+  const ObjectFields fields = CheckObject(checker, ObjectKind::kParam, object, StrCat(path, "."));
+  Param param;
+  param.span = checker.SpanOf(object);
+  if (fields["name"] != nullptr) param.name = fields["name"]->string;
+  if (const JsonValue* dtypes = fields["dtype"])
+    for (const JsonValue& item : dtypes->items) param.dtypes.push_back(CanonicalDType(item.string));
+  if (const JsonValue* formats = fields["format"])
+    for (const JsonValue& item : formats->items) param.formats.push_back(item.string);
+  if (object.Find("format") == nullptr) param.formats.emplace_back("ND");
+  if (fields["shape"] != nullptr) param.shape = ReadShape(*fields["shape"]);
+  if (const JsonValue* type = fields["param_type"])
+    param.param_type = type->string == "optional"  ? ParamType::kOptional
+                       : type->string == "dynamic" ? ParamType::kDynamic
+                                                   : ParamType::kRequired;
+  return param;
+}
+
+void ReadParams(Checker& checker, const JsonValue* list, const std::string& path,
+                std::vector<Param>* params) {
+  if (list == nullptr) return;
+  for (size_t i = 0; i < list->items.size(); ++i)
+    params->push_back(ReadParam(checker, list->items[i], StrCat(path, "[", i, "]")));
+}
+
+// Inputs, outputs and attributes share one space of names: they are the arguments of one call.
+void CheckUnique(Checker& checker, const ObjectFields& fields, const std::string& path) {
+  std::map<std::string_view, size_t> seen;
+  for (std::string_view field : {"input_desc", "output_desc", "attr"}) {
+    if (fields[field] == nullptr) continue;
+    const std::vector<JsonValue>& items = fields[field]->items;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const JsonValue* name = items[i].Find("name");
+      if (name == nullptr || !name->is(JsonKind::kString)) continue;
+      const auto [first, added] = seen.emplace(name->string, name->begin);
+      if (added) continue;
+      checker.Error("MD013", *name,
+                    StrCat(path, field, "[", i, "].name: ", JsonQuote(name->string),
+                           " is the name of an input, output or attribute already, at ",
+                           checker.Place(first->second)),
+                    "take another name");
+    }
+  }
+}
+
+// A name in a shape rule must mean one thing.
+void CheckSymbols(Checker& checker, const ObjectFields& fields, const std::string& path,
+                  const Operator& op) {
+  for (std::string_view field : {"input_desc", "output_desc"}) {
+    if (fields[field] == nullptr) continue;
+    for (size_t i = 0; i < fields[field]->items.size(); ++i) {
+      const JsonValue* shape = fields[field]->items[i].Find("shape");
+      if (shape == nullptr || !shape->is(JsonKind::kList)) continue;
+      for (size_t k = 0; k < shape->items.size(); ++k) {
+        const std::string& symbol = shape->items[k].string;
+        for (const Attr& attr : op.attrs)
+          if (!symbol.empty() && attr.name == symbol)
+            checker.Error("MD031", shape->items[k],
+                          StrCat(path, field, "[", i, "].shape[", k, "]: ", symbol,
+                                 " is a dimension here and an attribute too"),
+                          "name one of them differently");
+      }
+    }
+  }
+}
+
+void CollectSymbols(Operator* op) {
+  for (const std::vector<Param>* params : {&op->inputs, &op->outputs})
+    for (const Param& param : *params)
+      for (const Dim& dim : param.shape.dims)
+        if (!dim.symbol.empty() &&
+            std::find(op->symbols.begin(), op->symbols.end(), dim.symbol) == op->symbols.end())
+          op->symbols.push_back(dim.symbol);
+}
+
+void ReadMutates(Checker& checker, const JsonValue& list, const std::string& path, Operator* op) {
+  std::vector<std::string> names;
+  for (const Param& input : op->inputs) names.push_back(input.name);
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    const std::string& name = list.items[i].string;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      const std::string nearest = Nearest(name, names);
+      checker.Error("MD032", list.items[i],
+                    StrCat(path, "[", i, "]: ", JsonQuote(name), " is no input"),
+                    !nearest.empty() ? StrCat("write \"", nearest, "\"")
+                    : names.empty()  ? std::string("the operator has no inputs")
+                                     : StrCat("inputs are ", JoinAnd(names)));
+      continue;
+    }
+    const auto index = static_cast<int32_t>(found - names.begin());
+    if (std::find(op->mutates.begin(), op->mutates.end(), index) != op->mutates.end()) {
+      checker.Error("MD032", list.items[i],
+                    StrCat(path, "[", i, "]: ", JsonQuote(name), " stands twice"), "remove one of them");
+      continue;
+    }
+    op->mutates.push_back(index);
+  }
+}
+
+}  // namespace
+
+std::optional<Operator> ReadOperator(Checker& checker, const JsonValue& object,
+                                     const std::string& path) {
+  const int errors_before = checker.errors();
+  const ObjectFields fields = CheckObject(checker, ObjectKind::kOperator, object, path);
+  Operator op;
+  op.file = checker.file();
+  op.span = checker.SpanOf(object.begin, object.begin + 1);
+  op.json = checker.text().substr(object.begin, object.end - object.begin);
+  if (fields["op_name"] != nullptr) op.name = fields["op_name"]->string;
+  if (fields["namespace"] != nullptr) op.ns = fields["namespace"]->string;
+  ReadParams(checker, fields["input_desc"], StrCat(path, "input_desc"), &op.inputs);
+  ReadParams(checker, fields["output_desc"], StrCat(path, "output_desc"), &op.outputs);
+  if (fields["attr"] != nullptr) ReadAttrs(checker, *fields["attr"], StrCat(path, "attr"), &op);
+  const JsonValue* outputs = fields["output_desc"];
+  if (outputs != nullptr && op.outputs.empty())
+    checker.Error("MD019", *outputs,
+                  StrCat(path, "output_desc is an empty list, expected at least one output"),
+                  "an operator that only writes its inputs names one of them in \"mutates\" and returns "
+                  "a status in an output");
+  CheckUnique(checker, fields, path);
+  CheckSymbols(checker, fields, path, op);
+  CheckColumns(checker, fields, path, &op);
+  CollectSymbols(&op);
+  if (fields["mutates"] != nullptr)
+    ReadMutates(checker, *fields["mutates"], StrCat(path, "mutates"), &op);
+  // Rules speak of inputs; with those in doubt they would only repeat the doubt.
+  const bool params_good = fields["input_desc"] != nullptr && outputs != nullptr &&
+                           std::all_of(op.inputs.begin(), op.inputs.end(),
+                                       [](const Param& input) { return !input.name.empty(); });
+  if (params_good && ShapesAreRead(fields))
+    ReadShapeRules(checker, fields["shape_rule"], *outputs, path, &op);
+  if (fields["gradient"] != nullptr)
+    ReadGradient(checker, *fields["gradient"], StrCat(path, "gradient"), &op);
+  if (fields["side_effect"] != nullptr) op.side_effect = fields["side_effect"]->boolean;
+  if (const JsonValue* mixed = fields["mixed_dtypes"])
+    op.mixed_dtypes = mixed->string == "float32" ? kOpwrightMixedFloat32
+                      : mixed->string == "error" ? kOpwrightMixedError
+                                                 : kOpwrightPromote;
+  if (checker.errors() != errors_before) return std::nullopt;
+  return op;
+}
+
+}  // namespace opwright::metadef

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "metadef/checker.h"
+#include "metadef/fields.h"
+#include "metadef/foreign.h"
+#include "metadef/gradient.h"
+#include "metadef/metadef.h"
+#include "metadef/operator.h"
+
+namespace opwright::metadef {
+namespace {
+
+// An operator read, and its object in the tree.
+struct Entry {
+  std::optional<Operator> op;
+  const JsonValue* object;
+  std::string path;
+};
+
+// op_name must be unique in a file, whether the rest of the operator is right or not.
+void CheckNames(Checker& checker, std::vector<Entry>* entries) {
+  for (size_t i = 0; i < entries->size(); ++i) {
+    const JsonValue* name = (*entries)[i].object->Find("op_name");
+    if (name == nullptr || !name->is(JsonKind::kString)) continue;
+    for (size_t k = 0; k < i; ++k) {
+      const JsonValue* other = (*entries)[k].object->Find("op_name");
+      if (other == nullptr || other->string != name->string) continue;
+      checker.Error("MD014", *name,
+                    StrCat((*entries)[i].path, "op_name: ", JsonQuote(name->string),
+                           " is the name of an operator of this file already, at ",
+                           checker.Place(other->begin)),
+                    "give each operator its own name");
+      (*entries)[i].op.reset();
+      break;
+    }
+  }
+}
+
+void CheckGradients(Checker& checker, std::vector<Entry>* entries) {
+  std::vector<bool> bad(entries->size());
+  for (size_t i = 0; i < entries->size(); ++i) {
+    const std::optional<Operator>& op = (*entries)[i].op;
+    if (!op || op->gradient.kind != GradientSpec::Kind::kOperator) continue;
+    const Operator* backward = nullptr;
+    for (const Entry& other : *entries)
+      if (other.op && other.op->name == op->gradient.op) backward = &*other.op;
+    const JsonValue& field = *(*entries)[i].object->Find("gradient");
+    Binding binding;
+    for (Diagnostic& d : CheckGradient(*op, backward, &binding)) {
+      checker.Error(d.id, field, std::move(d.message), std::move(d.hint));
+      bad[i] = true;
+    }
+  }
+  for (size_t i = 0; i < entries->size(); ++i)
+    if (bad[i]) (*entries)[i].op.reset();
+}
+
+void ReadRoot(Checker& checker, const JsonValue& root, ReadResult* result) {
+  if (RecognizeForeign(checker, root)) return;
+  std::vector<Entry> entries;
+  if (root.is(JsonKind::kObject)) {
+    entries.push_back({ReadOperator(checker, root, ""), &root, ""});
+  } else if (root.is(JsonKind::kList)) {
+    if (root.items.empty())
+      checker.Error("MD010", root, "the file is an empty list, expected at least one operator", "");
+    for (size_t i = 0; i < root.items.size(); ++i) {
+      const std::string path = StrCat("[", i, "]");
+      if (!root.items[i].is(JsonKind::kObject)) {
+        checker.Error("MD010", root.items[i],
+                      StrCat(path, " is ", Describe(root.items[i]), ", expected an operator, an object"),
+                      "");
+        continue;
+      }
+      const std::string prefix = StrCat(path, ".");
+      entries.push_back({ReadOperator(checker, root.items[i], prefix), &root.items[i], prefix});
+    }
+  } else {
+    checker.Error("MD010", root,
+                  StrCat("the file is ", Describe(root), ", expected an operator, an object, or a list "
+                         "of operators"),
+                  "");
+  }
+  CheckNames(checker, &entries);
+  CheckGradients(checker, &entries);
+  for (Entry& entry : entries)
+    if (entry.op) result->operators.push_back(std::move(*entry.op));
+}
+
+}  // namespace
+
+bool ReadResult::HasErrors() const {
+  return std::any_of(diagnostics.begin(), diagnostics.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
+}
+
+ReadResult Read(std::string_view text, const std::string& file) {
+  ReadResult result;
+  const JsonValue root = ParseJson(text, file, &result.diagnostics);
+  if (!result.diagnostics.empty()) return result;
+  Checker checker(text, file);
+  ReadRoot(checker, root, &result);
+  result.diagnostics = checker.Take();
+  return result;
+}
+
+ReadResult ReadFile(const std::string& path) {
+  const Expected<std::string> text = opwright::ReadFile(path);
+  if (text.ok()) return Read(*text, path);
+  ReadResult result;
+  result.diagnostics.push_back(
+      {"MD001", Severity::kError, path, 0, 0, 0, text.error().message, ""});
+  return result;
+}
+
+std::string CanonicalDType(std::string_view name) {
+  for (const DTypeName& row : DTypeNames())
+    if (row.written == name) return std::string(row.canonical);
+  return "";
+}
+
+OpwrightDType DTypeFromName(std::string_view canonical) {
+  struct Row {
+    std::string_view name;
+    OpwrightDType dtype;
+  };
+  constexpr Row kRows[] = {
+      {"float32", {kOpwrightFloat, 32, 1}},      {"float16", {kOpwrightFloat, 16, 1}},
+      {"bfloat16", {kOpwrightBfloat, 16, 1}},    {"float64", {kOpwrightFloat, 64, 1}},
+      {"int8", {kOpwrightInt, 8, 1}},            {"int16", {kOpwrightInt, 16, 1}},
+      {"int32", {kOpwrightInt, 32, 1}},          {"int64", {kOpwrightInt, 64, 1}},
+      {"uint8", {kOpwrightUInt, 8, 1}},          {"uint16", {kOpwrightUInt, 16, 1}},
+      {"uint32", {kOpwrightUInt, 32, 1}},        {"uint64", {kOpwrightUInt, 64, 1}},
+      {"bool", {kOpwrightBool, 8, 1}},           {"complex64", {kOpwrightComplex, 64, 1}},
+      {"complex128", {kOpwrightComplex, 128, 1}},
+  };
+  for (const Row& row : kRows)
+    if (row.name == canonical) return row.dtype;
+  return {0, 0, 0};
+}
+
+}  // namespace opwright::metadef

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names that an operator, or what belongs to one, cannot have.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace opwright::metadef {
+
+inline constexpr size_t kMaxNameLength = 64;
+
+// [a-z][a-z0-9_]*
+bool IsSnakeName(std::string_view name);
+// [A-Za-z_][A-Za-z0-9_]*
+bool IsSymbolName(std::string_view name);
+
+// Keywords of C, C++ and Python that match the pattern.
+std::span<const std::string_view> Keywords();
+// Functions of the C and maths libraries, and main.
+std::span<const std::string_view> LibraryNames();
+// Arguments that Opwright and the frameworks pass themselves.
+std::span<const std::string_view> ArgumentNames();
+// Namespaces that belong to torch.
+std::span<const std::string_view> TakenNamespaces();
+// Functions of the shape rules.
+std::span<const std::string_view> RuleFunctions();
+
+bool Contains(std::span<const std::string_view> names, std::string_view name);
+
+}  // namespace opwright::metadef

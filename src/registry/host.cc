@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registry/host.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "runtime/parts.h"
+
+namespace opwright {
+namespace {
+
+using Body = void (*)(void*, int64_t, int64_t);
+
+// One loop at a time: the caller and the helpers take parts until none is left. A loop that finds the
+// pool busy (a nested one, or another thread's) runs in its caller alone. Results are the same.
+class Pool {
+ public:
+  void Run(int64_t n, int64_t grain, Body body, void* context) {
+    const Parts parts(n, grain);
+    if (parts.count() > 1 && !busy_.test_and_set(std::memory_order_acquire)) {
+      const bool shared = Start();
+      if (shared) Share(parts, body, context);
+      busy_.clear(std::memory_order_release);
+      if (shared) return;
+    }
+    for (int64_t p = 0; p < parts.count(); ++p) body(context, parts.begin(p), parts.begin(p + 1));
+  }
+
+ private:
+  void Share(const Parts& parts, Body body, void* context) {
+    {
+      const std::lock_guard lock(mutex_);
+      parts_ = &parts;
+      body_ = body;
+      context_ = context;
+      next_.store(0, std::memory_order_relaxed);
+      ++generation_;
+    }
+    wake_.notify_all();
+    Work(parts, body, context);
+    std::unique_lock lock(mutex_);
+    parts_ = nullptr;  // no helper joins from here on
+    idle_.wait(lock, [&] { return working_ == 0; });
+  }
+
+  void Work(const Parts& parts, Body body, void* context) {
+    for (int64_t p; (p = next_.fetch_add(1, std::memory_order_relaxed)) < parts.count();)
+      body(context, parts.begin(p), parts.begin(p + 1));
+  }
+
+  // False on a machine with one processor.
+  bool Start() {
+    if (started_) return helpers_ > 0;
+    started_ = true;
+    cpu_set_t set;
+    const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    helpers_ = std::min(processors, 16) - 1;
+    for (int i = 0; i < helpers_; ++i) std::thread([this] { Help(); }).detach();
+    return helpers_ > 0;
+  }
+
+  void Help() {
+    uint64_t seen = 0;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return parts_ != nullptr && generation_ != seen; });
+      seen = generation_;
+      const Parts* const parts = parts_;
+      const Body body = body_;
+      void* const context = context_;
+      ++working_;
+      lock.unlock();
+      Work(*parts, body, context);
+      lock.lock();
+      if (--working_ == 0) idle_.notify_one();
+    }
+  }
+
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  const Parts* parts_ = nullptr;
+  Body body_ = nullptr;
+  void* context_ = nullptr;
+  std::atomic<int64_t> next_ = 0;
+  uint64_t generation_ = 0;
+  int working_ = 0;
+  int helpers_ = 0;
+  bool started_ = false;
+};
+
+std::atomic<Pool*> pool = nullptr;
+
+// Never freed: helpers may wait in it when the process ends. A forked child has no helpers: it starts
+// with a pool of its own.
+Pool* ThePool() {
+  static const bool once = [] {
+    pool = new Pool;
+    pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });
+    return true;
+  }();
+  (void)once;
+  return pool.load(std::memory_order_relaxed);
+}
+
+void* Allocate(void*, size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
+void Release(void*, void* memory, size_t) { free(memory); }
+void ParallelFor(void*, int64_t n, int64_t grain, Body body, void* context) { ThePool()->Run(n, grain, body, context); }
+void Log(void*, int32_t, const char* message) { fprintf(stderr, "opwright: %s\n", message); }
+
+constexpr OpwrightHost kHost = {sizeof(OpwrightHost), nullptr, &Allocate, &Release, &ParallelFor, &Log};
+
+}  // namespace
+
+const OpwrightHost* DefaultHost() { return &kHost; }
+
+}  // namespace opwright

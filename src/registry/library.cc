@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registry/library.h"
+
+#include <cstring>
+#include <mutex>
+
+#include "base/text.h"
+#include "registry/host.h"
+#include "runtime/c_error.h"
+#include "runtime/gradient.h"
+
+namespace opwright {
+
+Operator::Operator(Library* library, const OpwrightOperatorEntry* entry)
+    : library_(library), entry_(entry), def_(entry->def) {}
+
+const char* Operator::name() const { return def_ != nullptr ? def_->name : entry_->kernel->name; }
+
+Expected<std::shared_ptr<Operator>> Operator::Bind(const Operator& kernel, const metadef::Operator& metadef) {
+  Expected<metadef::Lowered> lowered = metadef::Lower(metadef, {});
+  if (!lowered.ok()) return lowered.TakeError();
+  std::shared_ptr<Operator> bound(new Operator);
+  bound->library_ = kernel.library_;
+  bound->entry_ = kernel.entry_;
+  bound->own_def_ = std::move(*lowered);
+  bound->def_ = &bound->own_def_->def();
+  return bound;
+}
+
+Expected<void*> Operator::Instance() {
+  if (has_instance_.load(std::memory_order_acquire)) return instance_.load(std::memory_order_relaxed);
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (has_instance_.load(std::memory_order_relaxed)) return instance_.load(std::memory_order_relaxed);
+  void* instance = nullptr;
+  if (OpwrightError* error = entry_->create(entry_->kernel, &instance)) return FromC(error);
+  instance_.store(instance, std::memory_order_relaxed);
+  has_instance_.store(true, std::memory_order_release);
+  return instance;
+}
+
+Status Operator::Prepare(const CallArguments& arguments, Launch* launch) {
+  if (!library_->is_open())
+    return MakeError("CL014", StrCat(name(), ": its library ", library_->path(), " was closed; load it again"));
+  if (def_ == nullptr)
+    return MakeError("RG003", StrCat(name(), ": no metadef is bound to this kernel; call register_operator_model, or build "
+                                             "the library with its op.json"));
+  Expected<void*> instance = Instance();
+  if (!instance.ok()) return instance.TakeError();
+  launch->entry = entry_;
+  launch->def = def_;
+  launch->instance = *instance;
+  launch->host = DefaultHost();
+  launch->inputs = arguments.inputs;
+  launch->num_inputs = arguments.num_inputs;
+  launch->outputs = arguments.outputs;
+  launch->num_outputs = arguments.num_outputs;
+  launch->attrs = arguments.attrs;
+  launch->num_attrs = arguments.num_attrs;
+  launch->allocator = arguments.allocator;
+  launch->wanted = arguments.wanted;
+  return {};
+}
+
+Status Operator::Call(const CallArguments& arguments) {
+  Launch launch;
+  OPWRIGHT_RETURN_IF_ERROR(Prepare(arguments, &launch));
+  return Run(launch);
+}
+
+Status Operator::Infer(const CallArguments& arguments, InferredOutput* result, Arena& arena) {
+  Launch launch;
+  OPWRIGHT_RETURN_IF_ERROR(Prepare(arguments, &launch));
+  return opwright::Infer(launch, result, arena);
+}
+
+Status Operator::BindGradient(std::shared_ptr<Operator> backward) {
+  // The library's own metadefs were bound by the build: their indices fit.
+  if (def_->gradient != nullptr && backward->def().name == std::string_view(def_->gradient->op) &&
+      backward->library_ == library_ && !own_def_.has_value() && !backward->own_def_.has_value()) {
+    gradient_ = def_->gradient;
+    backward_ = std::move(backward);
+    return {};
+  }
+  const metadef::ReadResult forward = metadef::Read(def_->json, name());
+  const metadef::ReadResult other = metadef::Read(backward->def().json, backward->name());
+  if (forward.operators.size() != 1 || other.operators.size() != 1)
+    return MakeError("IN001", StrCat("the metadef of ", name(), " or ", backward->name(), " does not read back"));
+  metadef::Operator spec = forward.operators[0];
+  // Bound by hand: by the rule of names, unless the forward metadef spells the lists out.
+  if (!spec.gradient.long_form || spec.gradient.op != backward->name()) {
+    spec.gradient = {};
+    spec.gradient.kind = metadef::GradientSpec::Kind::kOperator;
+    spec.gradient.op = backward->name();
+  }
+  Expected<metadef::Binding> binding = metadef::BindGradient(spec, other.operators[0]);
+  if (!binding.ok()) return binding.TakeError();
+  auto own = std::make_unique<OwnGradient>();
+  own->binding = std::move(*binding);
+  own->gradient = {sizeof(OpwrightGradient),
+                   backward->name(),
+                   static_cast<int32_t>(own->binding.inputs.size()),
+                   static_cast<int32_t>(own->binding.outputs.size()),
+                   own->binding.inputs.data(),
+                   own->binding.outputs.data()};
+  own_gradient_ = std::move(own);
+  gradient_ = &own_gradient_->gradient;
+  backward_ = std::move(backward);
+  return {};
+}
+
+Status Operator::CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs, const OpwrightAttr* attrs,
+                              int32_t num_attrs, const OpwrightArgument* output_grads,
+                              const OpwrightArgument* input_grads) {
+  if (backward_ == nullptr)
+    return MakeError("GR001", StrCat(name(), " has no gradient; name a backward operator in its metadef's \"gradient\", call "
+                                             "register_operator_gradient, or bind a bprop"));
+  Expected<void*> instance = backward_->Instance();
+  if (!instance.ok()) return instance.TakeError();
+  GradientCall call;
+  call.forward = def_;
+  call.gradient = gradient_;
+  call.entry = backward_->entry_;
+  call.backward = backward_->def_;
+  call.instance = *instance;
+  call.host = DefaultHost();
+  call.inputs = inputs;
+  call.outputs = outputs;
+  call.attrs = attrs;
+  call.num_attrs = num_attrs;
+  call.output_grads = output_grads;
+  call.input_grads = input_grads;
+  return RunGradient(call);
+}
+
+Library::Library(std::string path, std::string identity, const OpwrightLibrary* raw)
+    : path_(std::move(path)), identity_(std::move(identity)), raw_(raw) {
+  for (int32_t i = 0; i < raw->num_operators; ++i)
+    operators_.push_back(std::make_shared<Operator>(this, raw->operators[i]));
+  for (const auto& op : operators_) {
+    if (!op->has_metadef() || op->def().gradient == nullptr) continue;
+    if (std::shared_ptr<Operator> backward = Find(op->def().gradient->op))
+      if (Status bound = op->BindGradient(backward); !bound.ok()) warnings.push_back(bound.error().Text());
+  }
+}
+
+std::shared_ptr<Operator> Library::Find(std::string_view name) const {
+  for (const auto& op : operators_)
+    if (op->name() == name) return op;
+  return nullptr;
+}
+
+Expected<std::shared_ptr<Operator>> Library::Get(std::string_view name) const {
+  if (std::shared_ptr<Operator> op = Find(name)) return op;
+  std::vector<std::string> names;
+  for (const auto& op : operators_) names.emplace_back(op->name());
+  const std::string nearest = Nearest(name, names);
+  return MakeError("LD013", StrCat("no operator ", name, " in ", path_, "; it has ", JoinAnd(names),
+                                   nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?")));
+}
+
+}  // namespace opwright

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/gradient.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.h"
+#include "runtime/attrs.h"
+#include "runtime/dtype.h"
+#include "runtime/strided.h"
+
+namespace opwright {
+namespace {
+
+// A tensor shaped like `like` in scratch, dense; null data without memory.
+OpwrightTensor ScratchLike(const OpwrightTensor& like, Arena& arena, bool zeros) {
+  OpwrightTensor tensor = like;
+  tensor.strides = nullptr;
+  tensor.byte_offset = 0;
+  const auto bytes = static_cast<size_t>(NumElements(like) * ItemSize(like.dtype));
+  tensor.data = arena.Large(std::max<size_t>(bytes, 1));
+  if (zeros && tensor.data != nullptr) memset(tensor.data, 0, bytes);
+  return tensor;
+}
+
+Expected<OpwrightArgument> ScratchArgument(const OpwrightArgument& like, Arena& arena, bool zeros) {
+  auto* tensors = arena.Make<OpwrightTensor>(like.count);
+  for (int64_t k = 0; k < like.count; ++k) {
+    tensors[k] = ScratchLike(like.tensors[k], arena, zeros);
+    if (tensors[k].data == nullptr) return MakeError("CL010", "no memory for a gradient's scratch");
+  }
+  return OpwrightArgument{tensors, like.count};
+}
+
+// The forward attributes in the backward operator's order, by name.
+const OpwrightAttr* BackwardAttrs(const GradientCall& call, const OpwrightAttr* forward, Arena& arena) {
+  OpwrightAttr* attrs = arena.Make<OpwrightAttr>(call.backward->num_attrs);
+  for (int32_t i = 0; i < call.backward->num_attrs; ++i) {
+    attrs[i] = {};
+    for (int32_t k = 0; k < call.forward->num_attrs; ++k)
+      if (strcmp(call.backward->attrs[i]->name, call.forward->attrs[k]->name) == 0) attrs[i] = forward[k];
+  }
+  return attrs;
+}
+
+}  // namespace
+
+Status RunGradient(const GradientCall& call) {
+  const OpwrightGradient& gradient = *call.gradient;
+  const OpwrightOpDef& backward = *call.backward;
+  Arena arena(call.host);
+
+  auto* inputs = arena.Make<OpwrightArgument>(gradient.num_inputs);
+  for (int32_t i = 0; i < gradient.num_inputs; ++i) {
+    const OpwrightRole role = gradient.inputs[i];
+    if (role.kind == kOpwrightRoleInput) {
+      inputs[i] = call.inputs[role.index];
+    } else if (role.kind == kOpwrightRoleOutput) {
+      inputs[i] = call.outputs[role.index];
+    } else if (call.output_grads[role.index].count > 0 || backward.inputs[i]->kind == kOpwrightOptional) {
+      inputs[i] = call.output_grads[role.index];
+    } else {
+      Expected<OpwrightArgument> zeros = ScratchArgument(call.outputs[role.index], arena, true);
+      if (!zeros.ok()) return zeros.TakeError();
+      inputs[i] = *zeros;
+    }
+  }
+
+  auto* outputs = arena.Make<OpwrightArgument>(gradient.num_outputs);
+  for (int32_t i = 0; i < gradient.num_outputs; ++i) {
+    const int32_t input = gradient.outputs[i];
+    outputs[i] = call.input_grads[input];
+    if (outputs[i].count > 0 || backward.outputs[i]->kind == kOpwrightOptional) continue;
+    Expected<OpwrightArgument> scratch = ScratchArgument(call.inputs[input], arena, false);
+    if (!scratch.ok()) return scratch.TakeError();
+    outputs[i] = *scratch;
+  }
+  for (int32_t i = 0; i < call.forward->num_inputs; ++i) {
+    const int32_t* const end = gradient.outputs + gradient.num_outputs;
+    if (call.input_grads[i].count > 0 && std::find(gradient.outputs, end, i) == end)
+      return MakeError("GR002", StrCat(call.forward->name, ": the backward operator ", backward.name,
+                                       " gives no gradient for input ", call.forward->inputs[i]->name));
+  }
+
+  Expected<const OpwrightAttr*> attrs = ResolveAttrs(*call.forward, call.attrs, call.num_attrs, arena);
+  if (!attrs.ok()) return attrs.TakeError();
+  Launch launch;
+  launch.entry = call.entry;
+  launch.def = call.backward;
+  launch.instance = call.instance;
+  launch.host = call.host;
+  launch.inputs = inputs;
+  launch.num_inputs = gradient.num_inputs;
+  launch.outputs = outputs;
+  launch.num_outputs = gradient.num_outputs;
+  launch.attrs = BackwardAttrs(call, *attrs, arena);
+  launch.num_attrs = backward.num_attrs;
+  launch.roles = gradient.inputs;
+  return Run(launch);
+}
+
+}  // namespace opwright

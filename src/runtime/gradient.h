@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The backward operator called for its forward one: what it is given by the binding's roles, what is
+// unused or unwanted, results in each input's own shape and dtype.
+#pragma once
+
+#include "base/error.h"
+#include "opwright/c_api.h"
+#include "runtime/launch.h"
+
+namespace opwright {
+
+struct GradientCall {
+  const OpwrightOpDef* forward = nullptr;
+  const OpwrightGradient* gradient = nullptr;  // of forward
+  // The backward operator.
+  const OpwrightOperatorEntry* entry = nullptr;
+  const OpwrightOpDef* backward = nullptr;
+  void* instance = nullptr;
+  const OpwrightHost* host = nullptr;
+  // The forward call, as it was: inputs and outputs with data.
+  const OpwrightArgument* inputs = nullptr;
+  const OpwrightArgument* outputs = nullptr;
+  const OpwrightAttr* attrs = nullptr;
+  int32_t num_attrs = 0;
+  // One for each forward output; count 0: that output was not used.
+  const OpwrightArgument* output_grads = nullptr;
+  // One for each forward input: memory of the input's shape and dtype; count 0: not wanted.
+  const OpwrightArgument* input_grads = nullptr;
+};
+
+// GR002: a gradient is wanted that the backward operator does not give.
+Status RunGradient(const GradientCall& call);
+
+}  // namespace opwright

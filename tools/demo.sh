@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds Opwright and runs the demonstration, examples/demo/demo.py.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+build_preset dev
+step "demonstration"
+export PYTHONPATH=$PWD/build/dev:$PWD/compat PATH=$PWD/.venv/bin:$PATH
+exec .venv/bin/python examples/demo/demo.py
