@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -116,12 +117,17 @@ CacheSize MeasureCache(const std::string& root) {
 }
 
 Status ClearCache(const std::string& root) {
-  for (const char* name : kFolders) {
-    // A lock that another process holds must stay the file that the next one opens.
-    if (std::string_view(name) == "lock") continue;
-    std::error_code failed;
-    fs::remove_all(JoinPath(root, name), failed);
-    if (failed) return MakeError("CA003", StrCat("cannot remove ", JoinPath(root, name), ": ", failed.message()));
+  const auto now = fs::file_time_type::clock::now();
+  for (const char* name : {"lib", "obj", "manifest", "compiler", "log", "tmp", "loaded"}) {
+    const std::string folder = JoinPath(root, name);
+    for (const std::string& entry : ListFolder(folder)) {
+      const std::string path = JoinPath(folder, entry);
+      std::error_code failed;
+      // A younger one may belong to a build that is running.
+      if (std::string_view(name) == "tmp" && now - fs::last_write_time(path, failed) < std::chrono::hours(1)) continue;
+      fs::remove_all(path, failed);
+      if (failed) return MakeError("CA003", StrCat("cannot remove ", path, ": ", failed.message()));
+    }
   }
   return {};
 }

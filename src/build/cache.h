@@ -56,7 +56,7 @@ struct CacheSize {
 };
 CacheSize MeasureCache(const std::string& root);
 
-// Removes what Open() makes, and nothing else that may lie there.
+// Removes what Opwright puts there, and nothing else; folders and lock files stay for running builds.
 Status ClearCache(const std::string& root);
 
 }  // namespace opwright::build
