@@ -279,4 +279,29 @@ class ViewList {
   const OpwrightArgument* argument_;
 };
 
+namespace detail {
+
+// How the build's generated code takes the arguments of a function kernel.
+template <class T>
+View<T> ViewOf(const OpwrightArgument& argument) {
+  return argument.count < 1 ? View<T>() : View<T>(argument.tensors[0]);
+}
+template <class T>
+View<const T> InputView(const OpwrightCall* call, int32_t i) {
+  return ViewOf<const T>(Input(call, i));
+}
+template <class T>
+View<T> OutputView(const OpwrightCall* call, int32_t i) {
+  return ViewOf<T>(Output(call, i));
+}
+template <class T>
+ViewList<const T> InputList(const OpwrightCall* call, int32_t i) {
+  return ViewList<const T>(Input(call, i));
+}
+template <class T>
+ViewList<T> OutputList(const OpwrightCall* call, int32_t i) {
+  return ViewList<T>(Output(call, i));
+}
+
+}  // namespace detail
 }  // namespace opwright

@@ -23,7 +23,7 @@ const char* SeverityName(Severity severity) {
 std::string Render(const Diagnostic& d) {
   std::string text;
   if (!d.file.empty()) text = StrCat(d.file, ":");
-  if (d.line > 0) text += StrCat(d.line, ":", d.column, ":");
+  if (d.line > 0) text += d.column > 0 ? StrCat(d.line, ":", d.column, ":") : StrCat(d.line, ":");
   if (!text.empty()) text += ' ';
   text += StrCat(SeverityName(d.severity), ": ", d.message);
   if (!d.hint.empty()) text += StrCat("; ", d.hint);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build/cache.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/cache_folder.h"
+#include "base/sha256.h"
+#include "base/text.h"
+
+namespace opwright::build {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kFolders[] = {"lib", "obj", "manifest", "compiler", "log", "tmp", "lock"};
+constexpr std::string_view kMagic = "opwright cache entry 1";
+
+std::string SumFile(const std::string& place) { return place + ".sum"; }
+
+// The folders in root; an error without id when one cannot be written.
+Status MakeUses(const std::string& root) {
+  for (const char* name : kFolders) {
+    const std::string folder = JoinPath(root, name);
+    OPWRIGHT_RETURN_IF_ERROR(MakeFolders(folder, 0700));
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+      return MakeError("", StrCat("cannot write ", folder, ": ", std::strerror(errno)));
+  }
+  return {};
+}
+
+// Below the temporary folder, where anybody can make names: it must be a folder, ours, and closed.
+Status MakeFallback(const std::string& root) {
+  OPWRIGHT_RETURN_IF_ERROR(MakeFolders(root, 0700));
+  struct stat info {};
+  if (lstat(root.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
+      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return MakeError("", StrCat(root, " is not a folder that only this user can write"));
+  return MakeUses(root);
+}
+
+std::string SumText(int64_t size, const std::string& hash) {
+  return StrCat(kMagic, "\nsize ", size, "\nsha256 ", hash, "\n");
+}
+
+}  // namespace
+
+Expected<Cache> Cache::Open() {
+  Expected<std::string> root = CacheFolder();
+  if (!root.ok() && root.error().id == "CA001") return root.TakeError();
+  std::string reason = root.ok() ? "" : root.error().message;
+  if (root.ok()) {
+    Status made = MakeUses(*root);
+    if (made.ok()) return Cache(*root);
+    reason = StrCat("the cache folder ", *root, " cannot be used: ", made.error().message);
+  }
+  const char* temporary = std::getenv("TMPDIR");
+  Cache fallback(JoinPath(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
+                          StrCat("opwright-cache-", geteuid())));
+  if (Status made = MakeFallback(fallback.root_); !made.ok())
+    return MakeError("CA002", StrCat(reason, "; and ", made.error().message));
+  Diagnostic warning;
+  warning.id = "CA004";
+  warning.severity = Severity::kWarning;
+  warning.message = std::move(reason);
+  warning.hint = StrCat(fallback.root_, " is used instead");
+  fallback.warnings_.push_back(std::move(warning));
+  return fallback;
+}
+
+Expected<FileLock> Cache::Lock(std::string_view key) const {
+  // A fixed number of lock files: they cannot be removed safely, so they must not pile up.
+  Expected<FileLock> lock = FileLock::Acquire(JoinPath(Folder("lock"), key.substr(0, 3)));
+  if (!lock.ok()) return WithId(lock.TakeError(), "CA003");
+  return lock;
+}
+
+Status Publish(const std::string& made, const std::string& place) {
+  Expected<std::string> hash = Sha256OfFile(made);
+  if (!hash.ok()) return WithId(hash.TakeError(), "CA003");
+  std::error_code failed;
+  const auto size = static_cast<int64_t>(fs::file_size(made, failed));
+  // The sum last: a file without one is taken as absent.
+  if (Status moved = MoveFileAtomic(made, place); !moved.ok()) return WithId(moved.TakeError(), "CA003");
+  if (Status written = WriteFileAtomic(SumFile(place), SumText(size, *hash), 0600); !written.ok())
+    return WithId(written.TakeError(), "CA003");
+  return {};
+}
+
+Presence CheckPublished(const std::string& place) {
+  Expected<std::string> sum = ReadFile(SumFile(place));
+  if (!sum.ok()) return Presence::kAbsent;
+  std::error_code failed;
+  const auto size = static_cast<int64_t>(fs::file_size(place, failed));
+  if (failed) return Presence::kAbsent;
+  // The size first: it costs nothing and shows a truncated file.
+  if (sum->find(StrCat("\nsize ", size, "\n")) == std::string::npos) return Presence::kDamaged;
+  Expected<std::string> hash = Sha256OfFile(place);
+  return hash.ok() && *sum == SumText(size, *hash) ? Presence::kWhole : Presence::kDamaged;
+}
+
+CacheSize MeasureCache(const std::string& root) {
+  CacheSize size;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator it(root, failed), end; !failed && it != end; it.increment(failed)) {
+    std::error_code ignored;
+    if (!it->is_regular_file(ignored)) continue;
+    ++size.files;
+    size.bytes += static_cast<int64_t>(it->file_size(ignored));
+  }
+  return size;
+}
+
+Status ClearCache(const std::string& root) {
+  const auto now = fs::file_time_type::clock::now();
+  for (const char* name : {"lib", "obj", "manifest", "compiler", "log", "tmp", "loaded"}) {
+    const std::string folder = JoinPath(root, name);
+    for (const std::string& entry : ListFolder(folder)) {
+      const std::string path = JoinPath(folder, entry);
+      std::error_code failed;
+      // A younger one may belong to a build that is running.
+      if (std::string_view(name) == "tmp" && now - fs::last_write_time(path, failed) < std::chrono::hours(1)) continue;
+      fs::remove_all(path, failed);
+      if (failed) return MakeError("CA003", StrCat("cannot remove ", path, ": ", failed.message()));
+    }
+  }
+  return {};
+}
+
+}  // namespace opwright::build

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cache: a folder of one's own, where files are named by the hash of what they were made from and
+// are checked before use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace opwright::build {
+
+class Cache {
+ public:
+  // The folder of base/cache_folder.h. One that cannot be made or written is answered by a folder of this
+  // user below the system's temporary folder, with a warning; one that is not safe is refused.
+  static Expected<Cache> Open();
+
+  const std::string& root() const { return root_; }
+  std::vector<Diagnostic>& warnings() { return warnings_; }
+
+  // Folders by use; they exist.
+  std::string Libraries() const { return Folder("lib"); }
+  std::string Objects() const { return Folder("obj"); }
+  std::string Manifests() const { return Folder("manifest"); }
+  std::string Compilers() const { return Folder("compiler"); }
+  std::string Logs() const { return Folder("log"); }
+  std::string Temporary() const { return Folder("tmp"); }
+
+  // Held while one key is built: the others wait and then find it.
+  Expected<FileLock> Lock(std::string_view key) const;
+
+ private:
+  explicit Cache(std::string root) : root_(std::move(root)) {}
+  std::string Folder(std::string_view name) const { return JoinPath(root_, name); }
+
+  std::string root_;
+  std::vector<Diagnostic> warnings_;
+};
+
+// Moves a finished file to its place in the cache, and writes down its size and hash beside it.
+Status Publish(const std::string& made, const std::string& place);
+
+enum class Presence { kAbsent, kWhole, kDamaged };
+
+// Whether a published file is there and is what was published.
+Presence CheckPublished(const std::string& place);
+
+struct CacheSize {
+  int64_t files = 0;
+  int64_t bytes = 0;
+};
+CacheSize MeasureCache(const std::string& root);
+
+// Removes what Opwright puts there, and nothing else; folders and lock files stay for running builds.
+Status ClearCache(const std::string& root);
+
+}  // namespace opwright::build

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "build/wrapper.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace opwright::build {
+namespace {
+
+using metadef::Attr;
+using metadef::AttrType;
+using metadef::Operator;
+using metadef::Param;
+using metadef::ParamType;
+
+// The C++ type behind a dtype's canonical name.
+std::string ElementType(const std::string& dtype) {
+  if (dtype == "float32") return "float";
+  if (dtype == "float64") return "double";
+  if (dtype == "bool") return "bool";
+  if (dtype == "float16" || dtype == "bfloat16") return "::opwright::" + dtype;
+  if (dtype == "complex64") return "float _Complex";
+  if (dtype == "complex128") return "double _Complex";
+  return dtype + "_t";
+}
+
+std::string AttributeType(AttrType type) {
+  switch (type) {
+    case AttrType::kInt:
+      return "int64_t";
+    case AttrType::kFloat:
+      return "double";
+    case AttrType::kBool:
+      return "bool";
+    case AttrType::kString:
+    case AttrType::kType:
+      return "const char*";
+    case AttrType::kListInt:
+    case AttrType::kListBool:
+      return "::opwright::List<int64_t>";
+    case AttrType::kListFloat:
+      return "::opwright::List<double>";
+    case AttrType::kListString:
+      return "::opwright::List<const char*>";
+    case AttrType::kListListInt:
+      break;
+  }
+  return "::opwright::List<OpwrightAttr>";
+}
+
+std::string Arguments(const Operator& op, int column) {
+  std::vector<std::string> arguments;
+  const auto params = [&](const std::vector<Param>& list, std::string_view kind) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      const auto& dtypes = list[i].dtypes;
+      const std::string& dtype = dtypes.size() == 1 ? dtypes[0] : dtypes[static_cast<size_t>(column)];
+      arguments.push_back(StrCat("::opwright::detail::", kind,
+                                 list[i].param_type == ParamType::kDynamic ? "List<" : "View<",
+                                 ElementType(dtype), ">(call, ", i, ")"));
+    }
+  };
+  params(op.inputs, "Input");
+  params(op.outputs, "Output");
+  for (size_t i = 0; i < op.attrs.size(); ++i)
+    arguments.push_back(
+        StrCat("::opwright::detail::AttrReader<", AttributeType(op.attrs[i].type), ">::Read(call->attrs[", i, "])"));
+  return Join(arguments, ", ");
+}
+
+// A #line: what follows is reported as the user's own line.
+std::string LineOf(const Kernel& kernel) {
+  std::string file;
+  for (const char c : kernel.file) file += c == '\\' ? std::string("\\\\") : std::string(1, c);
+  return StrCat("#line ", kernel.line, " \"", file, "\"\n");
+}
+
+// The table of a function kernel. Every column gets the marker's own line, so that a signature that
+// does not fit is reported there.
+std::string FunctionTable(const Kernel& kernel, const Operator& op) {
+  const std::string line = LineOf(kernel);
+  std::string out = StrCat(line, "static int32_t opwright_compute_", kernel.op,
+                           "(void*, const OpwrightCall* call) {\n  switch (call->column) {\n");
+  for (int column = 0; column < op.num_columns; ++column)
+    out += StrCat("    case ", column, ":\n", line, "      return ::opwright::detail::Report(call, ",
+                  kernel.target, "::opwright_function_", kernel.op, "::Call(", Arguments(op, column), "));\n");
+  out += StrCat(
+      "    default:\n      throw ::opwright::KernelError(\"column %d is not in the metadef\", call->column);\n"
+      "  }\n}\nextern \"C\" {\nextern __attribute__((visibility(\"hidden\"))) const OpwrightKernel opwright_kernel_",
+      kernel.op, ";\nconst OpwrightKernel opwright_kernel_", kernel.op, " = {sizeof(OpwrightKernel), \"", kernel.op,
+      "\", nullptr, nullptr, &opwright_compute_", kernel.op, ", nullptr, 1, 0};\n}\n");
+  return out;
+}
+
+}  // namespace
+
+Expected<std::string> WrapperText(const std::string& source, const std::vector<Kernel>& kernels,
+                                  const std::vector<Operator>& operators) {
+  if (source.find_first_of("\"\n") != source.npos)
+    return MakeError("BD001", StrCat("the path ", source, " holds a quote or a line end, which no compiler takes: "
+                                     "rename the file or its folder"));
+  std::string out = StrCat("#include \"", source, "\"\n");
+  for (const Kernel& kernel : kernels) {
+    if (!kernel.function) {
+      if (kernel.marked) continue;
+      out += StrCat(LineOf(kernel), "OPWRIGHT_KERNEL(", kernel.op, ", ", kernel.target, ")\n");
+      continue;
+    }
+    const auto op = std::find_if(operators.begin(), operators.end(),
+                                 [&](const Operator& candidate) { return candidate.name == kernel.op; });
+    if (op == operators.end())
+      return MakeError("BD023", StrCat(kernel.file, ":", kernel.line, ": OPWRIGHT_FUNCTION(", kernel.op,
+                                       ", ...) needs the metadef to know its dtypes and attributes: give the .json "
+                                       "file, or write a class kernel"));
+    out += FunctionTable(kernel, *op);
+  }
+  return out;
+}
+
+}  // namespace opwright::build

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cache.h"
+
+#include <cstdio>
+
+#include "base/cache_folder.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "build/cache.h"
+
+namespace opwright::cli {
+namespace {
+
+std::string Describe(const build::CacheSize& size) {
+  char megabytes[32];
+  std::snprintf(megabytes, sizeof megabytes, "%.1f MB", static_cast<double>(size.bytes) / 1e6);
+  return StrCat(Count(size.files, "file"), ", ", megabytes);
+}
+
+}  // namespace
+
+int RunCache(const std::string& verb) {
+  const std::string root = CacheFolderPath();
+  if (verb == "path") {
+    std::printf("%s\n", root.c_str());
+    return 0;
+  }
+  const build::CacheSize before = build::MeasureCache(root);
+  if (verb == "size") {
+    std::printf("%s in %s\n", Describe(before).c_str(), root.c_str());
+    return 0;
+  }
+  if (!IsDirectory(root)) {
+    std::printf("there is no cache at %s\n", root.c_str());
+    return 0;
+  }
+  // The check that the folder is this user's own comes before anything is removed.
+  if (Expected<std::string> folder = CacheFolder(); !folder.ok()) {
+    std::fprintf(stderr, "error: %s\n", folder.error().Text().c_str());
+    return 1;
+  }
+  if (Status cleared = build::ClearCache(root); !cleared.ok()) {
+    std::fprintf(stderr, "error: %s\n", cleared.error().Text().c_str());
+    return 1;
+  }
+  const build::CacheSize after = build::MeasureCache(root);
+  std::printf("removed %s from %s\n", Describe({before.files - after.files, before.bytes - after.bytes}).c_str(),
+              root.c_str());
+  return 0;
+}
+
+}  // namespace opwright::cli
