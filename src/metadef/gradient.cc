@@ -134,10 +134,11 @@ class Binder {
     for (const Param& output : forward_.outputs)
       if (IsFloat(output)) names.push_back(StrCat(kGrad, output.name));
     const std::string nearest = Nearest(name, names);
+    const std::string what =
+        long_form ? StrCat("\"inputs\" has ", name, ", which")
+                  : StrCat("the input ", name, " of ", backward_->name);
     Say("MD034",
-        StrCat(long_form ? "\"inputs\" has " : "the input ", name,
-               long_form ? "" : StrCat(" of ", backward_->name),
-               ", which is no input, output or gradient of an output of ", forward_.name),
+        StrCat(what, " is no input, output or gradient of an output of ", forward_.name),
         nearest.empty() ? StrCat("known are ", JoinAnd(names)) : StrCat("write ", nearest));
   }
 

@@ -120,9 +120,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     last_begin_ = last_end_;
     while (last_begin_ < text_.size() && IsSeparator(text_[last_begin_])) ++last_begin_;
     last_end_ = Read();
-    if (!number) return;
-    last_end_ = last_begin_;
-    while (last_end_ < text_.size() && IsNumberByte(text_[last_end_])) ++last_end_;
+    const bool at_end = last_end_ == text_.size() && IsNumberByte(text_.back());
+    if (number && !at_end) --last_end_;
   }
 
   JsonValue& Add(JsonKind kind) {

@@ -255,7 +255,7 @@ class RuleReader {
 }  // namespace
 
 void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& outputs,
-                    const std::string& path, Operator* op) {
+                    const std::string& path, bool shapes_known, Operator* op) {
   RuleReader reader(checker, *op);
   std::vector<const JsonValue*> rules(op->outputs.size(), nullptr);
   const bool by_output = rule != nullptr && rule->is(JsonKind::kObject);
@@ -288,6 +288,11 @@ void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& ou
     const std::string own_path = by_output ? StrCat(path, "shape_rule.", op->outputs[i].name)
                                            : StrCat(path, "shape_rule");
     std::optional<ShapeRule> read;
+    const bool needs_shapes = own == nullptr || own->is(JsonKind::kList);
+    if (needs_shapes && !shapes_known) {
+      op->shape_rules.emplace_back();
+      continue;
+    }
     if (own == nullptr) {
       read = reader.Infer(op->outputs[i], outputs.items[i], StrCat(path, "output_desc[", i, "]"));
     } else if (!shared_rule_failed) {  // one rule for all outputs is reported once

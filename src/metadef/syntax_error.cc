@@ -28,6 +28,8 @@ class Explainer {
     FindToken();
     if (at_ >= text_.size()) return AtEnd();
     const char c = text_[at_];
+    if (at_ > 0 && at_ == context_.after && text_[at_ - 1] == '0' && c >= '0' && c <= '9')
+      return Say(at_ - 1, NumberLength() + 1, "a number with a leading zero", "remove the zero");
     if (context_.number_overflow)
       return Say(at_, NumberLength(), "the number is too large for a double", "write a smaller one");
     if (c == '/' || c == '#') return Say(at_, 1, "a comment; JSON has none", "remove it");
@@ -59,15 +61,18 @@ class Explainer {
   // The wrong token: the first byte after the last good one that is neither space nor the one
   // separator that may stand there.
   void FindToken() {
-    at_ = context_.after;
-    const size_t stop = context_.stop > 0 ? context_.stop - 1 : 0;
-    for (; at_ < text_.size(); ++at_) {
+    for (at_ = context_.after; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (IsSpace(c)) continue;
-      if (separator_ != 0 || (c != ',' && c != ':') || at_ >= stop) break;
+      if (separator_ != 0 || !MayFollow(c)) break;
       separator_ = c;
       separator_at_ = at_;
     }
+  }
+
+  bool MayFollow(char c) const {
+    if (context_.container == 0 || AfterOpening()) return false;
+    return c == (context_.after_key ? ':' : ',');
   }
 
   // The last good token was an opening bracket, so that no separator may follow.
