@@ -109,7 +109,8 @@ void ReadMutates(Checker& checker, const JsonValue& list, const std::string& pat
     const auto index = static_cast<int32_t>(found - names.begin());
     if (std::find(op->mutates.begin(), op->mutates.end(), index) != op->mutates.end()) {
       checker.Error("MD032", list.items[i],
-                    StrCat(path, "[", i, "]: ", JsonQuote(name), " stands twice"), "remove one of them");
+                    StrCat(path, "[", i, "]: ", JsonQuote(name), " stands twice"),
+                    "remove one of them");
       continue;
     }
     op->mutates.push_back(index);
@@ -143,10 +144,11 @@ std::optional<Operator> ReadOperator(Checker& checker, const JsonValue& object,
   if (fields["mutates"] != nullptr)
     ReadMutates(checker, *fields["mutates"], StrCat(path, "mutates"), &op);
   // Rules speak of inputs; without their names they would only repeat the doubt.
-  const bool params_good = fields["input_desc"] != nullptr && outputs != nullptr &&
-                           (fields["shape_rule"] != nullptr || object.Find("shape_rule") == nullptr) &&
-                           std::all_of(op.inputs.begin(), op.inputs.end(),
-                                       [](const Param& input) { return !input.name.empty(); });
+  const bool params_good =
+      fields["input_desc"] != nullptr && outputs != nullptr &&
+      (fields["shape_rule"] != nullptr || object.Find("shape_rule") == nullptr) &&
+      std::all_of(op.inputs.begin(), op.inputs.end(),
+                  [](const Param& input) { return !input.name.empty(); });
   if (params_good)
     ReadShapeRules(checker, fields["shape_rule"], *outputs, path, ShapesAreRead(fields), &op);
   if (fields["gradient"] != nullptr)

@@ -9,14 +9,16 @@ std::string WithAttr(std::string_view attr) {
 }
 
 std::string Typed(std::string_view type, std::string_view value) {
-  return WithAttr(StrCat("{\"name\": \"a\", \"type\": \"", type, "\", \"default_value\": ", value, "}"));
+  return WithAttr(
+      StrCat("{\"name\": \"a\", \"type\": \"", type, "\", \"default_value\": ", value, "}"));
 }
 
 TEST(Attr, EveryTypeTakesItsOwnDefault) {
   EXPECT_EQ(Good(Typed("int", "-9223372036854775808"))[0].attrs[0].default_value.i, INT64_MIN);
   EXPECT_EQ(Good(Typed("float", "2"))[0].attrs[0].default_value.f, 2.0);
   EXPECT_EQ(Good(Typed("float", "1e-5"))[0].attrs[0].default_value.f, 1e-5);
-  EXPECT_EQ(Good(Typed("string", "\"a\\u0000b\""))[0].attrs[0].default_value.s, std::string("a\0b", 3));
+  EXPECT_EQ(Good(Typed("string", "\"a\\u0000b\""))[0].attrs[0].default_value.s,
+            std::string("a\0b", 3));
   EXPECT_EQ(Good(Typed("bool", "true"))[0].attrs[0].default_value.i, 1);
   EXPECT_EQ(Good(Typed("type", "\"fp16\""))[0].attrs[0].default_value.s, "float16");
   EXPECT_EQ(Good(Typed("list_int", "[]"))[0].attrs[0].default_value.ints, std::vector<int64_t>());
@@ -43,7 +45,8 @@ TEST(Attr, OtherJsonTypesAreRefused) {
 
 TEST(Attr, TheMessageNamesAttributeExpectedAndFoundType) {
   const std::string text = Only(Typed("int", "\"1\""));
-  EXPECT_NE(text.find("the attribute a has the type int, its default is the string \"1\""), text.npos)
+  EXPECT_NE(text.find("the attribute a has the type int, its default is the string \"1\""),
+            text.npos)
       << text;
 }
 
@@ -51,8 +54,10 @@ TEST(Attr, IntegersOutsideOf64BitsAreRefused) {
   EXPECT_EQ(Ids(Typed("int", "9223372036854775807")), std::vector<std::string>());
   EXPECT_EQ(Ids(Typed("int", "9223372036854775808")), std::vector<std::string>{"MD026"});
   EXPECT_EQ(Ids(Typed("int", "-9223372036854775809")), std::vector<std::string>{"MD026"});
-  EXPECT_EQ(Ids(Typed("list_int", "[123456789012345678901234567890]")), std::vector<std::string>{"MD026"});
-  EXPECT_EQ(Good(Typed("float", "123456789012345678901234567890"))[0].attrs[0].default_value.f, 1.2345678901234568e29);
+  EXPECT_EQ(Ids(Typed("list_int", "[123456789012345678901234567890]")),
+            std::vector<std::string>{"MD026"});
+  EXPECT_EQ(Good(Typed("float", "123456789012345678901234567890"))[0].attrs[0].default_value.f,
+            1.2345678901234568e29);
 }
 
 TEST(Attr, OptionalNeedsADefaultAndRequiredMustHaveNone) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tests/error: for each id of the metadef a file that earns it, and all that is said about that file.
+// tests/error: for each id of the metadef a file that earns it, and all that is said about that
+// file.
 #include <filesystem>
 
 #include "base/ids.h"
@@ -10,7 +11,8 @@ namespace opwright::metadef {
 namespace {
 
 const std::string& Folder() {
-  static const std::string& folder = *new std::string(AbsolutePath(OPWRIGHT_REPOSITORY "/tests/error"));
+  static const std::string& folder =
+      *new std::string(AbsolutePath(OPWRIGHT_REPOSITORY "/tests/error"));
   return folder;
 }
 
@@ -34,7 +36,8 @@ TEST_P(ErrorCase, IsRenderedAsRecorded) {
   ASSERT_TRUE(expected.ok()) << "the id has no case: " << expected.error().message;
   const std::string found = Rendering(GetParam());
   EXPECT_EQ(found, *expected);
-  EXPECT_NE(found.find(StrCat("[", GetParam(), "]")), found.npos) << "the case does not show its id";
+  EXPECT_NE(found.find(StrCat("[", GetParam(), "]")), found.npos)
+      << "the case does not show its id";
 }
 
 std::vector<std::string> MetadefIds() {

@@ -28,7 +28,8 @@ class Expression : public testing::Test {
   std::vector<int64_t> Code(std::string_view text) {
     std::vector<int64_t> code;
     RuleError error;
-    EXPECT_TRUE(CompileExpression(text, {inputs_, attrs_, symbols_}, &code, &error)) << error.message;
+    EXPECT_TRUE(CompileExpression(text, {inputs_, attrs_, symbols_}, &code, &error))
+        << error.message;
     return code;
   }
 
@@ -56,17 +57,18 @@ TEST_F(Expression, Leaves) {
 }
 
 TEST_F(Expression, PrecedenceAndOrderAreThoseOfPython) {
-  EXPECT_EQ(Code("n+m*k"), (Program{kOpwrightSymbol, 0, kOpwrightSymbol, 1, kOpwrightAttrInt64, 0, kOpwrightMul,
-                                    kOpwrightAdd}));
-  EXPECT_EQ(Code("(n+m)*k"), (Program{kOpwrightSymbol, 0, kOpwrightSymbol, 1, kOpwrightAdd, kOpwrightAttrInt64, 0,
-                                      kOpwrightMul}));
-  EXPECT_EQ(Code("n-m-k"), (Program{kOpwrightSymbol, 0, kOpwrightSymbol, 1, kOpwrightSub, kOpwrightAttrInt64, 0,
-                                    kOpwrightSub}));
-  EXPECT_EQ(Code("n//2%m"), (Program{kOpwrightSymbol, 0, kOpwrightPush, 2, kOpwrightFloorDiv, kOpwrightSymbol, 1,
-                                     kOpwrightMod}));
-  EXPECT_EQ(Code("-n + 9"), (Program{kOpwrightSymbol, 0, kOpwrightNeg, kOpwrightPush, 9, kOpwrightAdd}));
-  EXPECT_EQ(Code("min(n, m, 4)"), (Program{kOpwrightSymbol, 0, kOpwrightSymbol, 1, kOpwrightMin, kOpwrightPush, 4,
-                                           kOpwrightMin}));
+  EXPECT_EQ(Code("n+m*k"), (Program{kOpwrightSymbol, 0, kOpwrightSymbol, 1, kOpwrightAttrInt64, 0,
+                                    kOpwrightMul, kOpwrightAdd}));
+  EXPECT_EQ(Code("(n+m)*k"), (Program{kOpwrightSymbol, 0, kOpwrightSymbol, 1, kOpwrightAdd,
+                                      kOpwrightAttrInt64, 0, kOpwrightMul}));
+  EXPECT_EQ(Code("n-m-k"), (Program{kOpwrightSymbol, 0, kOpwrightSymbol, 1, kOpwrightSub,
+                                    kOpwrightAttrInt64, 0, kOpwrightSub}));
+  EXPECT_EQ(Code("n//2%m"), (Program{kOpwrightSymbol, 0, kOpwrightPush, 2, kOpwrightFloorDiv,
+                                     kOpwrightSymbol, 1, kOpwrightMod}));
+  EXPECT_EQ(Code("-n + 9"),
+            (Program{kOpwrightSymbol, 0, kOpwrightNeg, kOpwrightPush, 9, kOpwrightAdd}));
+  EXPECT_EQ(Code("min(n, m, 4)"), (Program{kOpwrightSymbol, 0, kOpwrightSymbol, 1, kOpwrightMin,
+                                           kOpwrightPush, 4, kOpwrightMin}));
   EXPECT_EQ(Code("ceil_div(n, k)"),
             (Program{kOpwrightSymbol, 0, kOpwrightAttrInt64, 0, kOpwrightCeilDiv}));
 }

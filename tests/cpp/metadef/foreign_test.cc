@@ -19,9 +19,10 @@ TEST(Foreign, MsopgenPrototype) {
 }
 
 TEST(Foreign, SingleOpDescription) {
-  ExpectForeign(R"([{"op": "Add", "input_desc": [{"format": "ND", "shape": [3, 4], "type": "float"}],
+  ExpectForeign(
+      R"([{"op": "Add", "input_desc": [{"format": "ND", "shape": [3, 4], "type": "float"}],
                      "output_desc": [{"format": "ND", "shape": [3, 4], "type": "float"}]}])",
-                "single-op");
+      "single-op");
 }
 
 TEST(Foreign, MindSporeOperatorInfo) {

@@ -84,7 +84,8 @@ TEST(Lower, BindsTheBackwardOperatorThatIsThere) {
 
 TEST(Lower, ABackwardOperatorThatDoesNotFitIsAnError) {
   const Operator forward = Good(Op(Float("x"), Float("y"), R"(, "gradient": "g")", "f"))[0];
-  const std::vector<Operator> others = Good(Op(Float("dy"), Float("grad_x"), R"(, "shape_rule": "forward")", "g"));
+  const std::vector<Operator> others =
+      Good(Op(Float("dy"), Float("grad_x"), R"(, "shape_rule": "forward")", "g"));
   const Expected<Lowered> lowered = Lower(forward, others);
   ASSERT_FALSE(lowered.ok());
   EXPECT_EQ(lowered.error().id, "MD034");

@@ -22,7 +22,8 @@ TEST(Names, AWrongFormIsAnsweredWithARightOne) {
 }
 
 TEST(Names, KeywordsAndLibraryFunctionsAreRefused) {
-  for (const char* name : {"exp", "sinf", "malloc", "main", "class", "lambda", "restrict", "template", "printf"})
+  for (const char* name :
+       {"exp", "sinf", "malloc", "main", "class", "lambda", "restrict", "template", "printf"})
     EXPECT_EQ(Ids(Named(name)), std::vector<std::string>{"MD012"}) << name;
   for (const char* name : {"add", "relu", "softmax", "expand", "element_exp"})
     EXPECT_EQ(Ids(Named(name)), std::vector<std::string>()) << name;
@@ -44,8 +45,10 @@ TEST(Names, AreUniqueAcrossInputsOutputsAndAttributes) {
 TEST(Names, Namespace) {
   EXPECT_EQ(Good(Named("a"))[0].ns, "opwright");
   EXPECT_EQ(Good(Op(Float("x"), Float("y"), R"(, "namespace": "my_ops")"))[0].ns, "my_ops");
-  EXPECT_EQ(Ids(Op(Float("x"), Float("y"), R"(, "namespace": "aten")")), std::vector<std::string>{"MD012"});
-  EXPECT_EQ(Ids(Op(Float("x"), Float("y"), R"(, "namespace": "My")")), std::vector<std::string>{"MD011"});
+  EXPECT_EQ(Ids(Op(Float("x"), Float("y"), R"(, "namespace": "aten")")),
+            std::vector<std::string>{"MD012"});
+  EXPECT_EQ(Ids(Op(Float("x"), Float("y"), R"(, "namespace": "My")")),
+            std::vector<std::string>{"MD011"});
 }
 
 }  // namespace

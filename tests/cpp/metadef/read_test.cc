@@ -18,9 +18,10 @@ TEST(Read, AllProblemsInOnePassInTheOrderOfTheFile) {
   "mutates": ["w"],
   "side_effect": 1
 })json";
-  EXPECT_EQ(Places(text), (std::vector<std::string>{"2:14 MD011", "3:14 MD008", "5:29 MD015", "5:51 MD021", "6:5 MD006",
-                                                    "6:14 MD012", "6:22 MD005", "6:54 MD007", "8:18 MD019",
-                                                    "9:60 MD025", "11:15 MD032", "12:18 MD007"}));
+  EXPECT_EQ(Places(text),
+            (std::vector<std::string>{"2:14 MD011", "3:14 MD008", "5:29 MD015", "5:51 MD021",
+                                      "6:5 MD006", "6:14 MD012", "6:22 MD005", "6:54 MD007",
+                                      "8:18 MD019", "9:60 MD025", "11:15 MD032", "12:18 MD007"}));
 }
 
 TEST(Read, ColumnsAreCodePoints) {
@@ -32,7 +33,8 @@ TEST(Read, ColumnsAreCodePoints) {
 
 TEST(Read, AListKeepsItsRightOperators) {
   const ReadResult result =
-      Read("[" + Op(Float("x"), Float("y"), "", "a") + "," + Op(Float("x"), "", "", "b") + "]", "t.json");
+      Read("[" + Op(Float("x"), Float("y"), "", "a") + "," + Op(Float("x"), "", "", "b") + "]",
+           "t.json");
   ASSERT_EQ(result.operators.size(), 1u);
   EXPECT_EQ(result.operators[0].name, "a");
   EXPECT_EQ(result.diagnostics.size(), 1u);
@@ -55,8 +57,10 @@ TEST(Read, RootsThatAreNoOperator) {
 }
 
 TEST(Read, KeysThatStandTwice) {
-  EXPECT_EQ(Ids(Op(Float("x"), Float("y"), R"(, "op_name": "b")")), std::vector<std::string>{"MD004"});
-  EXPECT_EQ(Ids(Op(Float("x", "[-2]", R"(, "shape": [1])"), Float("y"))), std::vector<std::string>{"MD004"});
+  EXPECT_EQ(Ids(Op(Float("x"), Float("y"), R"(, "op_name": "b")")),
+            std::vector<std::string>{"MD004"});
+  EXPECT_EQ(Ids(Op(Float("x", "[-2]", R"(, "shape": [1])"), Float("y"))),
+            std::vector<std::string>{"MD004"});
   EXPECT_EQ(Ids(Op(Float("x"), Float("y"), R"(, "shape_rule": {"y": "kernel", "y": "kernel"})")),
             std::vector<std::string>{"MD004"});
 }

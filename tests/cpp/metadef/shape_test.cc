@@ -26,8 +26,8 @@ TEST(Shape, WrongEntriesAreNamed) {
   EXPECT_EQ(Ids(Shaped("[-2, 3]")), std::vector<std::string>{"MD021"});
   EXPECT_EQ(Ids(Shaped("[3, \"...\"]")), std::vector<std::string>{"MD022"});
   EXPECT_EQ(Ids(Shaped("[\"min\"]")), std::vector<std::string>{"MD012"});
-  for (const char* shape : {"[\"-1\"]", "[-3]", "[1.5]", "[true]", "[null]", "[[1]]", "[\"\"]", "[\"a b\"]",
-                            "[9223372036854775808]"})
+  for (const char* shape : {"[\"-1\"]", "[-3]", "[1.5]", "[true]", "[null]", "[[1]]", "[\"\"]",
+                            "[\"a b\"]", "[9223372036854775808]"})
     EXPECT_EQ(Ids(Shaped(shape)), std::vector<std::string>{"MD020"}) << shape;
 }
 

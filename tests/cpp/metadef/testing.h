@@ -16,7 +16,8 @@ namespace opwright::metadef {
 
 inline std::string Param1(std::string_view name, std::string_view dtypes, std::string_view shape,
                           std::string_view more = "") {
-  return StrCat("{\"name\": \"", name, "\", \"dtype\": ", dtypes, ", \"shape\": ", shape, more, "}");
+  return StrCat("{\"name\": \"", name, "\", \"dtype\": ", dtypes, ", \"shape\": ", shape, more,
+                "}");
 }
 
 inline std::string Float(std::string_view name, std::string_view shape = "[-2]",
@@ -27,8 +28,8 @@ inline std::string Float(std::string_view name, std::string_view shape = "[-2]",
 // more: further fields, with a comma in front.
 inline std::string Op(std::string_view inputs, std::string_view outputs, std::string_view more = "",
                       std::string_view name = "test_op") {
-  return StrCat("{\"op_name\": \"", name, "\", \"input_desc\": [", inputs, "], \"output_desc\": [", outputs,
-                "]", more, "}");
+  return StrCat("{\"op_name\": \"", name, "\", \"input_desc\": [", inputs, "], \"output_desc\": [",
+                outputs, "]", more, "}");
 }
 
 // "LINE:COL ID", one for each diagnostic.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The JSON Schema and the rules agree on what a schema can say.
 
-Documents are right ones with some values exchanged for others, right or wrong. jsonschema and the
+Documents are a right one with up to two values exchanged or removed. jsonschema and the
 command line judge each; the ids of rules that no schema can express are left out of the verdict."""
 
+import copy
 import json
 import os
 import tempfile
@@ -38,72 +39,101 @@ attr_types = st.sampled_from(
 )
 wrong = st.sampled_from([None, 1, "text", True, [], {}, [1], ["a"], [[]]])
 
-
-def sometimes(strategy):
-    """Mostly the strategy's own values, now and then something else altogether."""
-    return st.one_of(strategy, strategy, strategy, strategy, wrong)
-
-
+# A right document that has every field.
+GOOD = {
+    "op_name": "relu_like",
+    "op_type": "Custom",
+    "namespace": "mine",
+    "input_desc": [
+        {"name": "x", "dtype": ["float32"], "format": ["ND"], "shape": ["n", 3], "param_type": "required"},
+        {"name": "w", "dtype": ["float32"], "shape": [-2]},
+    ],
+    "output_desc": [{"name": "y", "dtype": ["float32"], "format": ["ND"], "shape": ["n", 3]}],
+    "attr": [
+        {"name": "eps", "type": "float", "param_type": "optional", "default_value": 0.5},
+        {"name": "axis", "type": "int"},
+    ],
+    "shape_rule": "kernel",
+    "gradient": {"op": "relu_grad", "inputs": ["x", "grad_y"], "outputs": ["x"]},
+    "mutates": ["w"],
+    "side_effect": False,
+    "mixed_dtypes": "promote",
+}
 shapes = st.one_of(
-    st.just([-2]), st.just([-1]), st.just([-2, 3]), st.just([1] * 33), st.just(["..."] + [1] * 32),
+    st.sampled_from([[-2], [-1], [-2, 3], [1] * 32, [1] * 33, ["..."] + [1] * 32, ["..."] + [1] * 33]),
     st.lists(dims, max_size=4),
 )
-params = st.fixed_dictionaries(
-    {},
-    optional={
-        "name": names,
-        "dtype": sometimes(st.lists(dtypes, max_size=2)),
-        "format": sometimes(st.lists(formats, max_size=2)),
-        "shape": sometimes(shapes),
-        "param_type": st.sampled_from(["required", "optional", "dynamic", "Optional", 1]),
-        "more": wrong,
-    },
-)
-attrs = st.fixed_dictionaries(
-    {},
-    optional={
-        "name": names,
-        "type": attr_types,
-        "param_type": st.sampled_from(["required", "optional", "dynamic"]),
-        "default_value": values,
-    },
-)
 rules = st.one_of(
-    st.sampled_from(["kernel", "forward", "same(x)"]), st.lists(st.sampled_from([0, 7, -1, 1.5, "n", True, None]), max_size=3)
+    st.sampled_from(["kernel", "forward", "same(x)"]),
+    st.lists(st.sampled_from([0, 7, -1, 1.5, 2**63, "n", True, None]), max_size=3),
 )
-gradients = st.one_of(
-    st.sampled_from(["none", "auto", "relu_grad", "exp", "A"]),
-    st.fixed_dictionaries(
-        {}, optional={"op": op_names, "inputs": sometimes(st.just(["x"])), "outputs": sometimes(st.just(["x"]))}
-    ),
+typed = st.fixed_dictionaries(
+    {"name": st.just("k"), "type": attr_types},
+    optional={"default_value": values, "param_type": st.sampled_from(["required", "optional", "dynamic"])},
 )
-X = {"name": "x", "dtype": ["float32"], "shape": [-2]}
-Y = {"name": "y", "dtype": ["float32"], "shape": [-2]}
+REMOVED = object()
+# Where a value may be exchanged, and for what.
+PLACES = [
+    (("op_name",), op_names),
+    (("op_type",), st.sampled_from(["Custom", "custom", 1])),
+    (("namespace",), st.sampled_from(["mine2", "aten", "class", "Mine", 1])),
+    (("input_desc",), st.sampled_from([[], [1], {}, "x"])),
+    (("output_desc",), st.sampled_from([[], [1], {}, "x"])),
+    (("input_desc", 1, "name"), names),
+    (("input_desc", 0, "dtype"), st.lists(dtypes, max_size=2)),
+    (("output_desc", 0, "format"), st.lists(formats, max_size=2)),
+    (("input_desc", 1, "shape"), shapes),
+    (("input_desc", 0, "param_type"), st.sampled_from(["optional", "dynamic", "Optional", 1])),
+    (("attr",), st.lists(typed, max_size=2)),
+    (("attr",), typed.map(lambda attr: [attr])),
+    (("attr", 0, "default_value"), values),
+    (("attr", 0, "type"), attr_types),
+    (("attr", 1, "param_type"), st.sampled_from(["required", "optional"])),
+    (("shape_rule",), rules),
+    (("shape_rule",), st.fixed_dictionaries({}, optional={"y": rules})),
+    (("gradient",), st.sampled_from(["none", "auto", "relu_grad", "exp", "A", [], {}])),
+    (("gradient", "op"), op_names),
+    (("gradient", "inputs"), st.sampled_from([[], ["x"], [1], "x"])),
+    (("mutates",), st.sampled_from([[], ["x"], [1], "x"])),
+    (("side_effect",), st.sampled_from([True, 0, "true"])),
+    (("mixed_dtypes",), st.sampled_from(["float32", "error", "none", 1])),
+    (("more",), wrong),
+]
 
 
-def near(good, strategy):
-    """The right entry, one that is mutated, or a made-up one."""
-    return st.one_of(st.just(good), st.just(good), strategy.map(lambda other: {**good, **other}), strategy)
+def paths(node, path=()):
+    """Every place of the document, for the removals and for values of quite another kind."""
+    yield path
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in items:
+        yield from paths(value, (*path, key))
 
 
-operators = st.fixed_dictionaries(
-    {
-        "op_name": st.one_of(st.just("relu_like"), st.just("relu_like"), op_names),
-        "input_desc": sometimes(st.lists(near(X, params), max_size=2)),
-        "output_desc": sometimes(st.lists(near(Y, params), max_size=2)),
-        "shape_rule": st.one_of(st.just("kernel"), sometimes(rules), st.fixed_dictionaries({}, optional={"y": rules})),
-    },
-    optional={
-        "op_type": st.sampled_from(["Custom", "custom", 1]),
-        "namespace": st.sampled_from(["mine", "aten", "class", "Mine", 1]),
-        "attr": sometimes(st.lists(near({"name": "eps", "type": "float"}, attrs), max_size=2)),
-        "gradient": sometimes(gradients),
-        "mutates": sometimes(st.just(["x"])),
-        "side_effect": st.sampled_from([True, False, 0, "true"]),
-        "mixed_dtypes": st.sampled_from(["promote", "float32", "error", "none", 1]),
-        "more": wrong,
-    },
+anywhere = st.sampled_from([path for path in paths(GOOD) if path])
+changes = st.one_of(
+    *[strategy.map(lambda value, path=path: (path, value)) for path, strategy in PLACES],
+    anywhere.map(lambda path: (path, REMOVED)),
+    st.tuples(anywhere, wrong),
 )
+
+
+def changed(edits):
+    document = copy.deepcopy(GOOD)
+    for path, value in edits:
+        node = document
+        try:
+            for key in path[:-1]:
+                node = node[key]
+            if value is REMOVED:
+                del node[path[-1]]
+            else:
+                node[path[-1]] = copy.deepcopy(value)
+        except (TypeError, KeyError, IndexError):
+            pass  # an earlier edit took the place away
+    return document
+
+
+operators = st.lists(changes, max_size=2).map(changed)
 documents = st.one_of(operators, operators, operators, st.lists(operators, max_size=2), wrong)
 
 
@@ -128,9 +158,6 @@ def test_schema_and_rules_agree(batch):
     for document, ids in zip(batch, verdicts(batch), strict=True):
         by_schema = VALIDATOR.is_valid(document)
         by_rules = not ids - BEYOND_SCHEMA
-        if by_rules and not by_schema and ids - {"MD005"}:
-            # A rule of ours came first, as a number that is negative in a list of dimensions (MD029).
-            continue
         assert by_schema == by_rules, (document, ids, [e.message for e in VALIDATOR.iter_errors(document)])
 
 
@@ -138,14 +165,14 @@ def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_both_kinds_of_documents_are_made():
-    """The test above would prove nothing if all documents were right, or all wrong."""
-    seen = set()
+def test_both_verdicts_are_common():
+    """The test above would prove little if nearly all documents were right, or wrong."""
+    seen = []
 
     @hypothesis.settings(max_examples=200, deadline=None, derandomize=True, database=None)
     @hypothesis.given(documents)
     def judge(document):
-        seen.add(VALIDATOR.is_valid(document))
+        seen.append(VALIDATOR.is_valid(document))
 
     judge()
-    assert seen == {True, False}
+    assert 0.2 < sum(seen) / len(seen) < 0.8
