@@ -8,6 +8,15 @@ if(NOT DEFINED Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv-build/bi
 endif()
 find_package(Python 3.10 COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module)
 
+# Another Python than last time has other headers: those of numpy 1 would serve numpy 1 only.
+if(DEFINED OPWRIGHT_HEADERS_OF AND NOT OPWRIGHT_HEADERS_OF STREQUAL "${Python_EXECUTABLE}")
+  unset(NLOHMANN_JSON_INCLUDE_DIR CACHE)
+  unset(OPWRIGHT_NUMPY_INCLUDE_DIR CACHE)
+  unset(OPWRIGHT_NANOBIND_INCLUDE_DIR CACHE)
+  unset(nanobind_DIR CACHE)
+endif()
+set(OPWRIGHT_HEADERS_OF "${Python_EXECUTABLE}" CACHE INTERNAL "The Python whose packages gave the headers")
+
 # Where a Python package keeps its headers: `expression` gives the folder.
 function(opwright_python_headers variable header module expression)
   if(NOT ${variable} AND Python_EXECUTABLE)
@@ -80,7 +89,7 @@ if(missing_of_apt)
   string(APPEND commands "  apt-get install ${missing_of_apt}\n")
 endif()
 if(missing_of_pip)
-  string(APPEND commands "  pip install ${missing_of_pip}\n")
+  string(APPEND commands "  ${Python_EXECUTABLE} -m pip install ${missing_of_pip}\n")
 endif()
 if(commands)
   message(FATAL_ERROR "Opwright needs packages that are not installed. Install them with:\n${commands}")

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // opwright._core: the core as Python sees it. Each topic is a file of its own beside this one.
-#include <nanobind/nanobind.h>
-
+#include "bind.h"
 #include "opwright/c_api.h"
-
-namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
   m.doc() = "The core of Opwright.";
   m.def("version", &opwright_version, "The version of libopwright.so, such as \"0.1.0\".");
+  opwright::python::InitErrors(m);
+  opwright::python::InitNumpy(m);
+  opwright::python::InitLibrary(m);
+  opwright::python::InitDef(m);
+  opwright::python::InitAcl(m);
+  opwright::python::InitTools(m);
 }

@@ -81,7 +81,7 @@ class Operator {
 
 // One content, mapped once in this process and never unmapped: frameworks and threads may run its code
 // until the process ends. A library with no open handle refuses calls.
-class Library {
+class Library : public std::enable_shared_from_this<Library> {
  public:
   Library(std::string path, std::string identity, const OpwrightLibrary* raw);
 

@@ -38,7 +38,7 @@ def text_of(path):
 
 def is_code(path):
     if path.name == "CMakeLists.txt":  # a list of the folder's files needs no licence
-        return text_of(path).count("\n") >= 10
+        return text_of(path).count("\n") >= 25
     return path.suffix in CODE or path.name == "Makefile"
 
 

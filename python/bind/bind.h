@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the topics of opwright._core share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "registry/library.h"
+
+namespace opwright::python {
+
+namespace nb = nanobind;
+
+// Raises the Python exception of the error's area: opwright._errors makes it.
+[[noreturn]] void Raise(const Error& error);
+
+inline void RaiseIfError(Status status) {
+  if (!status.ok()) Raise(status.error());
+}
+template <class T>
+T ValueOrRaise(Expected<T> expected) {
+  if (!expected.ok()) Raise(expected.error());
+  return std::move(*expected);
+}
+
+// An operator of a library handle that Python holds.
+struct PyOperator {
+  LibraryHandle library;
+  std::shared_ptr<Operator> op;
+};
+
+void InitErrors(nb::module_& m);
+void InitLibrary(nb::module_& m);
+void InitNumpy(nb::module_& m);
+void InitDef(nb::module_& m);
+void InitAcl(nb::module_& m);
+void InitTools(nb::module_& m);
+
+// Calls an operator on numpy arrays and Python numbers. NotImplemented (a new reference) when an
+// argument is neither.
+PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
+
+}  // namespace opwright::python

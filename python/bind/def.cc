@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lowered metadef as plain Python data, for the adapters; and the dtype decisions of the dispatcher.
+#include "attr_value.h"
+#include "bind.h"
+#include "runtime/dtype.h"
+#include "runtime/signature.h"
+
+namespace opwright::python {
+namespace {
+
+nb::dict ParamDict(const OpwrightOpDef& def, const OpwrightParamDef& param) {
+  nb::dict out;
+  out["name"] = param.name;
+  out["kind"] = param.kind;
+  nb::list dims;
+  for (int32_t k = 0; k < param.num_dims; ++k) {
+    if (param.dims[k] <= -2)
+      dims.append(def.symbols[-(param.dims[k] + 2)]);
+    else
+      dims.append(param.dims[k]);
+  }
+  out["dims"] = dims;
+  out["leading_any"] = param.leading_any != 0;
+  nb::list dtypes;
+  for (int32_t c = 0; c < def.num_columns; ++c) dtypes.append(opwright::DTypeName(param.dtypes[c]));
+  out["dtypes"] = dtypes;
+  return out;
+}
+
+nb::dict RuleDict(const OpwrightShapeRule& rule) {
+  nb::dict out;
+  out["kind"] = rule.kind;
+  nb::list args;
+  for (int32_t k = 0; k < rule.num_args; ++k) args.append(rule.args[k]);
+  out["args"] = args;
+  nb::list code;
+  for (int64_t k = 0; k < rule.code_size; ++k) code.append(rule.code[k]);
+  out["code"] = code;
+  out["leading_any"] = rule.leading_any != 0;
+  out["text"] = rule.text == nullptr ? "" : rule.text;
+  return out;
+}
+
+nb::object GradientDict(const OpwrightGradient* gradient) {
+  if (gradient == nullptr) return nb::none();
+  nb::dict out;
+  out["op"] = gradient->op;
+  nb::list inputs;
+  for (int32_t i = 0; i < gradient->num_inputs; ++i)
+    inputs.append(nb::make_tuple(gradient->inputs[i].kind, gradient->inputs[i].index));
+  out["inputs"] = inputs;
+  nb::list outputs;
+  for (int32_t i = 0; i < gradient->num_outputs; ++i) outputs.append(gradient->outputs[i]);
+  out["outputs"] = outputs;
+  return out;
+}
+
+nb::dict DefDict(PyOperator& self) {
+  if (!self.op->has_metadef()) RaiseIfError(self.op->Call({}));
+  const OpwrightOpDef& def = self.op->def();
+  nb::dict out;
+  out["name"] = def.name;
+  out["namespace"] = def.ns;
+  nb::list inputs, outputs, attrs, rules, symbols, mutates;
+  for (int32_t i = 0; i < def.num_inputs; ++i) inputs.append(ParamDict(def, *def.inputs[i]));
+  for (int32_t i = 0; i < def.num_outputs; ++i) {
+    outputs.append(ParamDict(def, *def.outputs[i]));
+    rules.append(RuleDict(*def.shape_rules[i]));
+  }
+  for (int32_t i = 0; i < def.num_attrs; ++i) {
+    nb::dict attr;
+    attr["name"] = def.attrs[i]->name;
+    attr["type"] = def.attrs[i]->type;
+    attr["required"] = def.attrs[i]->required != 0;
+    attr["default"] = AttrToPython(def.attrs[i]->default_value);
+    attrs.append(attr);
+  }
+  for (int32_t i = 0; i < def.num_symbols; ++i) symbols.append(def.symbols[i]);
+  for (int32_t i = 0; i < def.num_mutates; ++i) mutates.append(def.mutates[i]);
+  out["inputs"] = inputs;
+  out["outputs"] = outputs;
+  out["attrs"] = attrs;
+  out["shape_rules"] = rules;
+  out["symbols"] = symbols;
+  out["mutates"] = mutates;
+  out["side_effect"] = def.side_effect != 0;
+  out["num_columns"] = def.num_columns;
+  out["gradient"] = GradientDict(self.op->gradient());
+  return out;
+}
+
+OpwrightDType DTypeFromText(const std::string& name) {
+  if (name == "weak_float") return {kOpwrightFloat, 64, 0};
+  if (name == "weak_int") return {kOpwrightInt, 64, 0};
+  if (name == "weak_bool") return {kOpwrightBool, 64, 0};
+  return metadef::DTypeFromName(name);
+}
+
+// Tensors that carry a dtype and nothing else, one list for each input.
+struct DTypesOnly {
+  explicit DTypesOnly(const std::vector<std::vector<std::string>>& dtypes) {
+    tensors.resize(dtypes.size());
+    for (size_t i = 0; i < dtypes.size(); ++i) {
+      for (const std::string& name : dtypes[i]) {
+        OpwrightTensor tensor = {};
+        tensor.dtype = DTypeFromText(name);
+        tensors[i].push_back(tensor);
+      }
+      arguments.push_back({tensors[i].data(), static_cast<int64_t>(tensors[i].size())});
+    }
+  }
+  std::vector<std::vector<OpwrightTensor>> tensors;
+  std::vector<OpwrightArgument> arguments;
+};
+
+}  // namespace
+
+void InitDef(nb::module_& m) {
+  m.def("definition", &DefDict, "The lowered metadef of an operator as dicts and lists.");
+  m.def(
+      "select_column",
+      [](PyOperator& self, const std::vector<std::vector<std::string>>& dtypes) {
+        DTypesOnly only(dtypes);
+        return ValueOrRaise(SelectColumn(self.op->def(), only.arguments.data(), static_cast<int32_t>(only.arguments.size())));
+      },
+      "The dtype column for inputs of these dtypes; \"weak_float\" and \"weak_int\" are Python numbers.");
+  m.def(
+      "select_gradient_column",
+      [](PyOperator& self, const std::vector<std::vector<std::string>>& dtypes) {
+        DTypesOnly only(dtypes);
+        const Operator* backward = self.op->backward();
+        if (backward == nullptr || self.op->gradient() == nullptr ||
+            only.arguments.size() != static_cast<size_t>(self.op->gradient()->num_inputs))
+          Raise(MakeError("IN001", "select_gradient_column for an operator without gradient"));
+        return ValueOrRaise(SelectGradientColumn(backward->def(), self.op->gradient()->inputs, only.arguments.data()));
+      },
+      "The backward operator's column for its inputs' dtypes.");
+}
+
+}  // namespace opwright::python

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Libraries and operators as Python objects.
+#include "attr_value.h"
+#include "base/text.h"
+#include "bind.h"
+#include "registry/loader.h"
+#include "runtime/dtype.h"
+
+namespace opwright::python {
+namespace {
+
+// A handle that Python may close.
+struct PyLibrary {
+  std::optional<LibraryHandle> handle;
+
+  LibraryHandle& open() {
+    if (!handle.has_value()) Raise(MakeError("CL014", "this library handle was closed; load the library again"));
+    return *handle;
+  }
+};
+
+PyOperator FindOperator(PyLibrary& library, const std::string& name) {
+  LibraryHandle& handle = library.open();
+  return {handle, ValueOrRaise(handle->Get(name))};
+}
+
+// The kernel's code is behind a framework's own entry: registers the operators there. ns "": each
+// operator's own namespace. Returns the namespace, or None when the framework is not in the process.
+nb::object EnterFramework(PyLibrary& library, const std::string& framework, const std::string& ns) {
+  const OpwrightLibrary& raw = library.open()->raw();
+  for (int32_t i = 0; i < raw.num_frameworks; ++i) {
+    const OpwrightFramework& entry = *raw.frameworks[i];
+    if (entry.name != framework) continue;
+    char message[2048] = "";
+    const int32_t result = entry.enter(ns.empty() ? nullptr : ns.c_str(), message, sizeof message);
+    if (result == 1) return nb::none();
+    if (result != 0)
+      Raise(MakeError("RG010", StrCat(library.open()->path(), " cannot register in ", framework, ": ", message)));
+    return nb::str(entry.entered());
+  }
+  Raise(MakeError("RG010", StrCat(library.open()->path(), " has no entry for ", framework)));
+}
+
+}  // namespace
+
+void InitLibrary(nb::module_& m) {
+  nb::class_<PyOperator>(m, "Operator")
+      .def_prop_ro("name", [](PyOperator& self) { return std::string(self.op->name()); })
+      .def_prop_ro("has_metadef", [](PyOperator& self) { return self.op->has_metadef(); })
+      .def_prop_ro("json", [](PyOperator& self) { return std::string(self.op->has_metadef() ? self.op->def().json : ""); })
+      .def_prop_ro("library_path", [](PyOperator& self) { return self.library->path(); })
+      .def_prop_ro("identity", [](PyOperator& self) { return self.library->identity(); })
+      .def_prop_ro("key", [](PyOperator& self) { return reinterpret_cast<uintptr_t>(self.op.get()); },
+                   "One number for each operator in this process.")
+      .def_prop_ro("backward",
+                   [](PyOperator& self) -> nb::object {
+                     Operator* backward = self.op->backward();
+                     if (backward == nullptr) return nb::none();
+                     // Shares the owner of the forward operator, which holds the backward one.
+                     return nb::cast(PyOperator{self.library, std::shared_ptr<Operator>(self.op, backward)});
+                   })
+      .def("call_numpy",
+           [](PyOperator& self, nb::handle args, nb::handle kwargs) {
+             return nb::steal(CallNumpy(self, args.ptr(), kwargs.ptr()));
+           },
+           nb::arg(), nb::arg(), "args: a tuple; kwargs: a dict. NotImplemented for another framework's tensors.");
+
+  nb::class_<PyLibrary>(m, "Library")
+      .def_prop_ro("path", [](PyLibrary& self) { return self.open()->path(); })
+      .def_prop_ro("identity", [](PyLibrary& self) { return self.open()->identity(); })
+      .def_prop_ro("warnings", [](PyLibrary& self) { return self.open()->warnings; })
+      .def_prop_ro("operators",
+                   [](PyLibrary& self) {
+                     std::vector<std::string> names;
+                     for (const auto& op : self.open()->operators()) names.emplace_back(op->name());
+                     return names;
+                   })
+      .def_prop_ro("is_open", [](PyLibrary& self) { return self.handle.has_value(); })
+      .def("find", &FindOperator)
+      .def("enter", &EnterFramework)
+      .def("close", [](PyLibrary& self) { self.handle.reset(); });
+
+  m.def(
+      "load",
+      [](const std::string& path, const std::string& sha256) {
+        Expected<LibraryHandle> handle = [&] {
+          const nb::gil_scoped_release release;
+          return LoadLibrary(path, sha256);
+        }();
+        return PyLibrary{ValueOrRaise(std::move(handle))};
+      },
+      nb::arg("path"), nb::arg("sha256") = "");
+  m.def("loaded", [] {
+    std::vector<PyLibrary> open;
+    for (const auto& library : LoadedLibraries()) open.push_back({LibraryHandle(library)});
+    return open;
+  });
+}
+
+}  // namespace opwright::python

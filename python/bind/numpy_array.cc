@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numpy_array.h"
+
+#include <numpy/arrayobject.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/dtype.h"
+#include "runtime/strided.h"
+
+namespace opwright::python {
+namespace nb = nanobind;
+
+void ImportNumpy() {
+  if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
+}
+
+bool IsArray(PyObject* object) { return PyArray_Check(object); }
+bool IsWriteable(PyObject* array) { return PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(array)); }
+
+namespace {
+
+// bfloat16 is a user type, of the package ml_dtypes.
+bool IsBfloat16(PyArray_Descr* descr) {
+  if (descr->type_num < NPY_USERDEF || PyDataType_ELSIZE(descr) != 2) return false;
+  const nb::object name = nb::getattr(reinterpret_cast<PyObject*>(descr), "name", nb::none());
+  return nb::isinstance<nb::str>(name) && strcmp(nb::cast<nb::str>(name).c_str(), "bfloat16") == 0;
+}
+
+OpwrightDType DTypeOf(PyArray_Descr* descr) {
+  const auto bits = static_cast<uint8_t>(PyDataType_ELSIZE(descr) * 8);
+  switch (descr->kind) {
+    case 'f':
+      return bits <= 64 ? OpwrightDType{kOpwrightFloat, bits, 1} : OpwrightDType{255, bits, 1};
+    case 'i':
+      return {kOpwrightInt, bits, 1};
+    case 'u':
+      return {kOpwrightUInt, bits, 1};
+    case 'b':
+      return {kOpwrightBool, 8, 1};
+    case 'c':
+      return bits <= 128 ? OpwrightDType{kOpwrightComplex, bits, 1} : OpwrightDType{255, bits, 1};
+    default:
+      return IsBfloat16(descr) ? OpwrightDType{kOpwrightBfloat, 16, 1} : OpwrightDType{255, bits, 1};
+  }
+}
+
+int TypeNumber(OpwrightDType dtype) {
+  const auto pick = [&](int b8, int b16, int b32, int b64) {
+    return dtype.bits == 8 ? b8 : dtype.bits == 16 ? b16 : dtype.bits == 32 ? b32 : b64;
+  };
+  switch (dtype.code) {
+    case kOpwrightInt:
+      return pick(NPY_INT8, NPY_INT16, NPY_INT32, NPY_INT64);
+    case kOpwrightUInt:
+      return pick(NPY_UINT8, NPY_UINT16, NPY_UINT32, NPY_UINT64);
+    case kOpwrightFloat:
+      return pick(NPY_NOTYPE, NPY_FLOAT16, NPY_FLOAT32, NPY_FLOAT64);
+    case kOpwrightComplex:
+      return dtype.bits == 64 ? NPY_COMPLEX64 : NPY_COMPLEX128;
+    default:
+      return NPY_BOOL;
+  }
+}
+
+// A new reference; null with an error set.
+PyArray_Descr* DescrOf(OpwrightDType dtype) {
+  if (dtype.code != kOpwrightBfloat) return PyArray_DescrFromType(TypeNumber(dtype));
+  nb::object type;
+  try {
+    type = nb::module_::import_("ml_dtypes").attr("bfloat16");
+  } catch (nb::python_error& error) {
+    error.restore();
+    return nullptr;
+  }
+  PyArray_Descr* descr = nullptr;
+  PyArray_DescrConverter(type.ptr(), &descr);
+  return descr;
+}
+
+}  // namespace
+
+ArrayFit ViewArray(PyObject* object, OpwrightTensor* tensor, Arena& arena) {
+  auto* array = reinterpret_cast<PyArrayObject*>(object);
+  PyArray_Descr* descr = PyArray_DESCR(array);
+  tensor->dtype = DTypeOf(descr);
+  if (tensor->dtype.code == 255) return ArrayFit::kUnknownDType;
+  if (!PyArray_ISNOTSWAPPED(array)) return ArrayFit::kNeedsCopy;
+  const int ndim = PyArray_NDIM(array);
+  const npy_intp item = PyDataType_ELSIZE(descr);
+  static_assert(sizeof(npy_intp) == sizeof(int64_t));
+  tensor->data = PyArray_DATA(array);
+  tensor->device_type = 1;
+  tensor->device_id = 0;
+  tensor->ndim = ndim;
+  tensor->shape = reinterpret_cast<int64_t*>(PyArray_DIMS(array));
+  tensor->byte_offset = 0;
+  tensor->strides = nullptr;
+  if (PyArray_IS_C_CONTIGUOUS(array)) return ArrayFit::kOk;
+  tensor->strides = arena.Make<int64_t>(ndim);
+  for (int k = 0; k < ndim; ++k) {
+    const npy_intp bytes = PyArray_STRIDES(array)[k];
+    if (bytes % item != 0) return ArrayFit::kNeedsCopy;
+    tensor->strides[k] = bytes / item;
+  }
+  return ArrayFit::kOk;
+}
+
+PyObject* NewArray(OpwrightDType dtype, int32_t ndim, const int64_t* shape) {
+  PyArray_Descr* descr = DescrOf(dtype);
+  if (descr == nullptr) return nullptr;
+  const auto bytes = static_cast<size_t>(NumElements(ndim, shape) * ItemSize(dtype));
+  void* memory = aligned_alloc(64, bytes / 64 * 64 + 64);
+  if (memory == nullptr) {
+    Py_DECREF(descr);
+    return PyErr_NoMemory();
+  }
+  PyObject* owner = PyCapsule_New(memory, nullptr, [](PyObject* capsule) { free(PyCapsule_GetPointer(capsule, nullptr)); });
+  if (owner == nullptr) {
+    free(memory);
+    Py_DECREF(descr);
+    return nullptr;
+  }
+  // Takes the reference to descr.
+  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, reinterpret_cast<const npy_intp*>(shape), nullptr,
+                                         memory, NPY_ARRAY_CARRAY, nullptr);
+  if (array == nullptr) {
+    Py_DECREF(owner);
+    return nullptr;
+  }
+  PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(array), owner);
+  return array;
+}
+
+}  // namespace opwright::python

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A call on numpy arrays: Python's arguments bound to the metadef's inputs and attributes, the operator
+// run without the GIL, outputs as new arrays or the ones given by out=.
+#include <cstring>
+
+#include "attr_value.h"
+#include "base/text.h"
+#include "bind.h"
+#include "numpy_array.h"
+#include "runtime/strided.h"
+
+namespace opwright::python {
+namespace {
+
+constexpr int kMost = 64;  // inputs, outputs or attributes of one call on the fast path
+
+class NumpyOutputs final : public OutputAllocator {
+ public:
+  explicit NumpyOutputs(const OpwrightOpDef& def) : def_(def) {}
+  NumpyOutputs(const NumpyOutputs&) = delete;
+  NumpyOutputs& operator=(const NumpyOutputs&) = delete;
+  ~NumpyOutputs() override {
+    for (PyObject* array : arrays_) Py_DECREF(array);
+  }
+
+  // Called without the GIL.
+  Status Allocate(int32_t output, int64_t, OpwrightDType dtype, int32_t ndim, const int64_t* shape,
+                  OpwrightTensor* tensor) override {
+    const nb::gil_scoped_acquire gil;
+    PyObject* array = NewArray(dtype, ndim, shape);
+    if (array == nullptr) {
+      const nb::python_error error;
+      return MakeError("CL010", StrCat(def_.name, ": no array for output ", def_.outputs[output]->name, " ",
+                                       ShapeText(ndim, shape), ": ", error.what()));
+    }
+    arrays_.push_back(array);
+    outputs_.push_back(output);
+    Arena arena(nullptr);  // not needed: a new array is dense
+    ViewArray(array, tensor, arena);
+    return {};
+  }
+
+  // The arrays of one output; a list for a dynamic one, None for one that is not there.
+  nb::object Take(int32_t output) const {
+    nb::list list;
+    for (size_t k = 0; k < arrays_.size(); ++k)
+      if (outputs_[k] == output) list.append(nb::handle(arrays_[k]));
+    if (def_.outputs[output]->kind == kOpwrightDynamic) return list;
+    return list.size() == 0 ? nb::none() : nb::object(list[0]);
+  }
+  bool IsSingle() const { return def_.num_outputs == 1 && arrays_.size() == 1 && def_.outputs[0]->kind != kOpwrightDynamic; }
+  nb::object Single() const { return nb::borrow(arrays_[0]); }
+
+ private:
+  const OpwrightOpDef& def_;
+  std::vector<PyObject*> arrays_;
+  std::vector<int32_t> outputs_;
+};
+
+int32_t IndexOf(const OpwrightParamDef* const* params, int32_t n, const char* name) {
+  for (int32_t i = 0; i < n; ++i)
+    if (strcmp(params[i]->name, name) == 0) return i;
+  return -1;
+}
+
+// One call's arguments. Borrowed references to what the caller holds, owned ones in kept_.
+class Call {
+ public:
+  Call(const OpwrightOpDef& def) : def_(def), arena_(nullptr) {}
+
+  // False: an argument is of another framework.
+  bool Bind(PyObject* args, PyObject* kwargs) {
+    const Py_ssize_t positional = PyTuple_Size(args);
+    if (def_.num_inputs > kMost || def_.num_outputs > kMost || def_.num_attrs > kMost)
+      Raise(MakeError("CL001", StrCat(def_.name, ": more than ", kMost, " inputs, outputs or attributes")));
+    if (positional > def_.num_inputs)
+      Raise(MakeError("CL001", StrCat(def_.name, ": ", Count(positional, "positional argument"), " given, the metadef lists ",
+                                      Count(def_.num_inputs, "input"), "; attributes are passed by keyword")));
+    for (int32_t i = 0; i < def_.num_inputs; ++i) given_[i] = i < positional ? PyTuple_GetItem(args, i) : nullptr;
+    if (kwargs != nullptr && PyDict_Size(kwargs) > 0) BindKeywords(kwargs, positional);
+    for (int32_t i = 0; i < def_.num_inputs; ++i)
+      if (!TakeInput(i)) return false;
+    return true;
+  }
+
+  PyObject* Run(PyOperator& op) {
+    NumpyOutputs made(def_);
+    if (out_ != nullptr) TakeOut();
+    CallArguments arguments;
+    arguments.inputs = inputs_;
+    arguments.num_inputs = def_.num_inputs;
+    arguments.outputs = outputs_;
+    arguments.num_outputs = def_.num_outputs;
+    arguments.attrs = attrs_;
+    arguments.num_attrs = has_attrs_ ? def_.num_attrs : 0;
+    arguments.allocator = out_ != nullptr ? nullptr : &made;
+    PyThreadState* state = PyEval_SaveThread();
+    Status status = op.op->Call(arguments);
+    PyEval_RestoreThread(state);
+    if (!status.ok()) Raise(status.error());
+    if (out_ != nullptr) return Py_NewRef(out_);
+    if (made.IsSingle()) return made.Single().release().ptr();
+    if (def_.num_outputs == 1) return made.Take(0).release().ptr();
+    PyObject* tuple = PyTuple_New(def_.num_outputs);
+    for (int32_t i = 0; i < def_.num_outputs; ++i) PyTuple_SetItem(tuple, i, made.Take(i).release().ptr());
+    return tuple;
+  }
+
+ private:
+  void BindKeywords(PyObject* kwargs, Py_ssize_t positional) {
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(kwargs, &at, &key, &value)) {
+      const char* name = PyUnicode_AsUTF8AndSize(key, nullptr);
+      if (name == nullptr) throw nb::python_error();
+      if (strcmp(name, "out") == 0) {
+        if (value != Py_None) out_ = value;
+        continue;
+      }
+      if (const int32_t i = IndexOf(def_.inputs, def_.num_inputs, name); i >= 0) {
+        if (i < positional) Raise(MakeError("CL001", StrCat(def_.name, ": input ", name, " is given twice")));
+        given_[i] = value;
+        continue;
+      }
+      BindAttr(name, value);
+    }
+  }
+
+  void BindAttr(const char* name, PyObject* value) {
+    for (int32_t i = 0; i < def_.num_attrs; ++i) {
+      if (strcmp(def_.attrs[i]->name, name) != 0) continue;
+      if (!has_attrs_) memset(attrs_, 0, sizeof(OpwrightAttr) * static_cast<size_t>(def_.num_attrs));
+      has_attrs_ = true;
+      attrs_[i] = AttrFromPython(def_, *def_.attrs[i], value, arena_);
+      return;
+    }
+    std::vector<std::string> names = {"out"};
+    for (int32_t i = 0; i < def_.num_inputs; ++i) names.emplace_back(def_.inputs[i]->name);
+    for (int32_t i = 0; i < def_.num_attrs; ++i) names.emplace_back(def_.attrs[i]->name);
+    const std::string nearest = Nearest(name, names);
+    Raise(MakeError("CL006", StrCat(def_.name, ": no input or attribute is named ", name, "; there are ", JoinAnd(names),
+                                    nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?"))));
+  }
+
+  bool TakeInput(int32_t i) {
+    PyObject* value = given_[i];
+    if (def_.inputs[i]->kind == kOpwrightDynamic) return TakeList(i, value);
+    if (value == nullptr || value == Py_None) {
+      inputs_[i] = {nullptr, 0};
+      return true;
+    }
+    if (!TakeTensor(i, value, &tensors_[i])) return false;
+    inputs_[i] = {&tensors_[i], 1};
+    return true;
+  }
+
+  bool TakeList(int32_t i, PyObject* value) {
+    if (value == nullptr || (!PyList_Check(value) && !PyTuple_Check(value)))
+      Raise(MakeError("CL001", StrCat(def_.name, ": input ", def_.inputs[i]->name, " takes a list of tensors")));
+    const nb::object items = nb::steal(PySequence_Tuple(value));
+    const Py_ssize_t n = PyTuple_Size(items.ptr());
+    auto* tensors = arena_.Make<OpwrightTensor>(n);
+    for (Py_ssize_t k = 0; k < n; ++k)
+      if (!TakeTensor(i, PyTuple_GetItem(items.ptr(), k), &tensors[k])) return false;
+    kept_.push_back(items);
+    inputs_[i] = {tensors, n};
+    return true;
+  }
+
+  bool TakeTensor(int32_t i, PyObject* value, OpwrightTensor* tensor) {
+    if (IsArray(value)) {
+      switch (ViewArray(value, tensor, arena_)) {
+        case ArrayFit::kOk:
+          return true;
+        case ArrayFit::kNeedsCopy:
+          return TakeCopy(value, tensor);
+        case ArrayFit::kUnknownDType:
+          Raise(MakeError("CL002", StrCat(def_.name, ": input ", def_.inputs[i]->name, " has dtype ",
+                                          nb::cast<std::string>(nb::str(nb::handle(value).attr("dtype"))),
+                                          ", which no operator takes")));
+      }
+    }
+    if (PyFloat_Check(value) || PyLong_Check(value)) return TakeNumber(i, value, tensor);
+    if (PyObject_HasAttrString(value, "__array_interface__") && PyObject_HasAttrString(value, "dtype") &&
+        !PyObject_HasAttrString(value, "__dlpack__"))
+      return TakeScalar(value, tensor);
+    return false;
+  }
+
+  // Foreign byte order or odd strides: a plain copy of the same values.
+  bool TakeCopy(PyObject* value, OpwrightTensor* tensor) {
+    const nb::object native = nb::handle(value).attr("dtype").attr("newbyteorder")("=");
+    const nb::object plain = nb::module_::import_("numpy").attr("array")(nb::handle(value), native, nb::arg("order") = "C");
+    kept_.push_back(plain);
+    return ViewArray(plain.ptr(), tensor, arena_) == ArrayFit::kOk;
+  }
+
+  // A numpy scalar is a 0-d array.
+  bool TakeScalar(PyObject* value, OpwrightTensor* tensor) {
+    nb::object array = nb::module_::import_("numpy").attr("asarray")(nb::handle(value));
+    kept_.push_back(array);
+    return IsArray(array.ptr()) && ViewArray(array.ptr(), tensor, arena_) == ArrayFit::kOk;
+  }
+
+  bool TakeNumber(int32_t i, PyObject* value, OpwrightTensor* tensor) {
+    *tensor = {};
+    tensor->device_type = 1;
+    tensor->data = arena_.Make<int64_t>(1);
+    if (PyFloat_Check(value)) {
+      const double number = PyFloat_AsDouble(value);
+      memcpy(tensor->data, &number, sizeof number);
+      tensor->dtype = {kOpwrightFloat, 64, 0};
+      return true;
+    }
+    const int64_t number = PyLong_AsLongLong(value);
+    if (number == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      Raise(MakeError("CL002", StrCat(def_.name, ": the number for input ", def_.inputs[i]->name, " does not fit int64")));
+    }
+    memcpy(tensor->data, &number, sizeof number);
+    tensor->dtype = {static_cast<uint8_t>(PyBool_Check(value) ? kOpwrightBool : kOpwrightInt), 64, 0};
+    return true;
+  }
+
+  void TakeOut() {
+    const bool several = PyTuple_Check(out_) || PyList_Check(out_);
+    const Py_ssize_t n = several ? PySequence_Size(out_) : 1;
+    if (n != def_.num_outputs)
+      Raise(MakeError("CL001", StrCat(def_.name, ": out= holds ", Count(n, "array"), ", the operator has ",
+                                      Count(def_.num_outputs, "output"))));
+    for (int32_t i = 0; i < def_.num_outputs; ++i) {
+      const nb::object item = several ? nb::steal(PySequence_GetItem(out_, i)) : nb::borrow(out_);
+      if (item.is_none() && def_.outputs[i]->kind == kOpwrightOptional) {
+        outputs_[i] = {nullptr, 0};
+        continue;
+      }
+      if (!IsArray(item.ptr()) || !IsWriteable(item.ptr()) || ViewArray(item.ptr(), &out_tensors_[i], arena_) != ArrayFit::kOk)
+        Raise(MakeError("CL008", StrCat(def_.name, ": out= for ", def_.outputs[i]->name, " must be a writeable numpy array of plain memory")));
+      outputs_[i] = {&out_tensors_[i], 1};
+    }
+  }
+
+  const OpwrightOpDef& def_;
+  Arena arena_;
+  PyObject* given_[kMost];
+  PyObject* out_ = nullptr;
+  bool has_attrs_ = false;
+  OpwrightArgument inputs_[kMost];
+  OpwrightArgument outputs_[kMost] = {};
+  OpwrightTensor tensors_[kMost];
+  OpwrightTensor out_tensors_[kMost];
+  OpwrightAttr attrs_[kMost];
+  std::vector<nb::object> kept_;
+};
+
+}  // namespace
+
+PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
+  if (!op.op->has_metadef()) RaiseIfError(op.op->Call({}));
+  Call call(op.op->def());
+  if (!call.Bind(args, kwargs)) return Py_NewRef(Py_NotImplemented);
+  return call.Run(op);
+}
+
+void InitNumpy(nb::module_&) { ImportNumpy(); }
+
+}  // namespace opwright::python

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registry/acl_registry.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "metadef/metadef.h"
+#include "registry/loader.h"
+
+namespace opwright {
+namespace {
+
+using State = AclRegistry::State;
+using Step = AclRegistry::Step;
+
+// The whole order of the acl form: the least state that a step needs, and the call that is missing while
+// it is not reached.
+struct Rule {
+  Step step;
+  const char* call;
+  State needs;
+};
+constexpr Rule kRules[] = {
+    {Step::kLoad, "load_operator_library", State::kNoLibrary},
+    {Step::kRegister, "register_operator", State::kUnregistered},
+    {Step::kModel, "register_operator_model", State::kRegistered},
+    {Step::kGradient, "register_operator_gradient", State::kModelled},
+    {Step::kCall, "a call", State::kModelled},
+};
+
+// The call that leads out of a state.
+const char* NextCall(State state) { return kRules[static_cast<int>(state)].call; }
+
+// "process 4711 (RANK=1)"
+std::string ThisProcess() {
+  const char* rank = getenv("RANK");
+  return StrCat("process ", getpid(), rank != nullptr ? StrCat(" (RANK=", rank, ")") : "");
+}
+
+Expected<metadef::Operator> ReadOneMetadef(const std::string& path) {
+  const std::string absolute = AbsolutePath(path);
+  Expected<std::string> text = ReadFile(absolute);
+  if (!text.ok()) return MakeError("RG004", DescribeMissing(path, "read the metadef", ENOENT));
+  metadef::ReadResult result = metadef::Read(*text, absolute);
+  if (result.HasErrors()) {
+    Error error = MakeError("RG004", StrCat("the metadef ", path, " has errors"));
+    error.diagnostics = std::move(result.diagnostics);
+    return error;
+  }
+  if (result.operators.size() != 1)
+    return MakeError("RG004", StrCat("the metadef ", path, " holds ", result.operators.size(), " operators, one is due here"));
+  return std::move(result.operators[0]);
+}
+
+// A function kernel was compiled for the columns of its own metadef.
+Status CheckColumns(const Operator& kernel, const metadef::Operator& model) {
+  if (!kernel.has_metadef() || !kernel.entry().kernel->takes_expanded) return {};
+  if (kernel.def().num_columns == model.num_columns) return {};
+  return MakeError("RG005", StrCat("the kernel ", kernel.name(), " was built for ", Count(kernel.def().num_columns, "dtype column"),
+                                   " and the metadef lists ", model.num_columns, "; build it with this metadef"));
+}
+
+}  // namespace
+
+AclRegistry& AclRegistry::Get() {
+  static AclRegistry* const registry = new AclRegistry;
+  return *registry;
+}
+
+State AclRegistry::StateOfLocked(const std::string& name) const {
+  if (libraries_.empty()) return State::kNoLibrary;
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) return State::kUnregistered;
+  if (found->second.op == nullptr) return State::kRegistered;
+  return found->second.gradient_metadef.empty() ? State::kModelled : State::kWithGradient;
+}
+
+State AclRegistry::StateOf(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return StateOfLocked(name);
+}
+
+Error AclRegistry::Missing(const std::string& name, Step step, State state) const {
+  std::vector<std::string> names;
+  for (const auto& [known, entry] : entries_) names.push_back(known);
+  const std::string nearest = state == State::kUnregistered ? Nearest(name, names) : "";
+  return MakeError("RG001", StrCat(kRules[static_cast<int>(step)].call, " for ", name, ": ", NextCall(state),
+                                   " is missing before it in ", ThisProcess(),
+                                   "; every process registers for itself, in the order load_operator_library, register_operator, "
+                                   "register_operator_model, register_operator_gradient",
+                                   nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?")));
+}
+
+Status AclRegistry::Check(const std::string& name, Step step) const {
+  const State state = StateOfLocked(name);
+  if (state >= kRules[static_cast<int>(step)].needs) return {};
+  return Missing(name, step, state);
+}
+
+Status AclRegistry::Load(const std::string& path) {
+  Expected<LibraryHandle> handle = LoadLibrary(path);
+  if (!handle.ok()) return handle.TakeError();
+  const std::lock_guard lock(mutex_);
+  for (const LibraryHandle& known : libraries_)
+    if (known->identity() == (*handle)->identity()) return {};
+  libraries_.push_back(std::move(*handle));
+  return {};
+}
+
+Status AclRegistry::Register(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kRegister));
+  entries_.try_emplace(name);
+  return {};
+}
+
+Expected<std::shared_ptr<Operator>> AclRegistry::FindKernel(const std::string& kernel) const {
+  std::vector<std::string> names;
+  std::vector<std::string> paths;
+  for (auto library = libraries_.rbegin(); library != libraries_.rend(); ++library) {
+    if (std::shared_ptr<Operator> op = (*library)->Find(kernel)) return op;
+    for (const auto& op : (*library)->operators()) names.emplace_back(op->name());
+    paths.push_back((*library)->path());
+  }
+  const std::string nearest = Nearest(kernel, names);
+  return MakeError("RG006", StrCat("no kernel ", kernel, " in the loaded libraries; they have ", JoinAnd(names), " (", Join(paths, ", "),
+                                   ")", nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?")));
+}
+
+Status AclRegistry::Model(const std::string& name, const std::string& metadef_path, const std::string& kernel) {
+  const std::lock_guard lock(mutex_);
+  OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kModel));
+  Expected<metadef::Operator> model = ReadOneMetadef(metadef_path);
+  if (!model.ok()) return model.TakeError();
+  if (model->name != name)
+    return MakeError("RG004", StrCat("the metadef ", metadef_path, " is of ", model->name, ", ", name, " is due"));
+  Expected<std::shared_ptr<Operator>> code = FindKernel(kernel);
+  if (!code.ok()) return code.TakeError();
+  Entry& entry = entries_[name];
+  if (entry.op != nullptr) {
+    const std::string old_identity = entry.op->library().identity();
+    const std::string new_identity = (*code)->library().identity();
+    if (entry.metadef == model->json && entry.kernel == kernel && old_identity == new_identity) return {};
+    return MakeError("RG002", StrCat(name, " is registered already with kernel ", entry.kernel, " of ", entry.op->library().path(), " (",
+                                     old_identity.substr(0, 8), "); another one was given: kernel ", kernel, " of ",
+                                     (*code)->library().path(), " (", new_identity.substr(0, 8),
+                                     "), or another metadef; call unregister_operator first"));
+  }
+  OPWRIGHT_RETURN_IF_ERROR(CheckColumns(**code, *model));
+  Expected<std::shared_ptr<Operator>> bound = Operator::Bind(**code, *model);
+  if (!bound.ok()) return bound.TakeError();
+  entry.op = std::move(*bound);
+  entry.metadef = model->json;
+  entry.kernel = kernel;
+  return {};
+}
+
+Status AclRegistry::Gradient(const std::string& name, const std::string& metadef_path) {
+  const std::lock_guard lock(mutex_);
+  OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kGradient));
+  Expected<metadef::Operator> model = ReadOneMetadef(metadef_path);
+  if (!model.ok()) return model.TakeError();
+  Entry& entry = entries_[name];
+  if (!entry.gradient_metadef.empty()) {
+    if (entry.gradient_metadef == model->json) return {};
+    return MakeError("RG002", StrCat(name, " has the gradient ", entry.op->backward()->name(), " already; ", model->name, " of ",
+                                     metadef_path, " is another one; call unregister_operator first"));
+  }
+  Expected<std::shared_ptr<Operator>> code = FindKernel(model->name);
+  if (!code.ok()) return code.TakeError();
+  OPWRIGHT_RETURN_IF_ERROR(CheckColumns(**code, *model));
+  Expected<std::shared_ptr<Operator>> backward = Operator::Bind(**code, *model);
+  if (!backward.ok()) return backward.TakeError();
+  OPWRIGHT_RETURN_IF_ERROR(entry.op->BindGradient(std::move(*backward)));
+  entry.gradient_metadef = model->json;
+  return {};
+}
+
+Status AclRegistry::Unregister(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (entries_.erase(name) > 0) return {};
+  return Missing(name, Step::kCall, StateOfLocked(name));
+}
+
+Expected<std::shared_ptr<Operator>> AclRegistry::Find(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kCall));
+  return entries_[name].op;
+}
+
+}  // namespace opwright
