@@ -194,9 +194,10 @@ class InferOutput {
   void SetShape(int32_t output, List<int64_t> shape) {
     call_->set_shape(call_->frame, output, static_cast<int32_t>(shape.Size()), shape.Data());
   }
-  template <size_t N>
-  void SetShape(int32_t output, const int64_t (&dims)[N]) {
-    SetShape(output, List<int64_t>(dims, N));
+  // No short names here: -DN=2 is a user's flag.
+  template <size_t kRank>
+  void SetShape(int32_t output, const int64_t (&dims)[kRank]) {
+    SetShape(output, List<int64_t>(dims, kRank));
   }
 
  private:

@@ -82,7 +82,7 @@ class Builder {
     files.insert(files.end(), plan_.flags.libraries.begin(), plan_.flags.libraries.end());
     files.push_back(*archive);
     for (const std::string& file : files) {
-      Expected<std::string> content = Sha256OfFile(file);
+      Expected<std::string> content = cache_.ContentHash(file);
       if (!content.ok()) return WithId(content.TakeError(), "BD001");
       hash.Field(file).Field(*content);
     }
@@ -207,7 +207,7 @@ Status CopyOut(const std::string& from, const std::string& to) {
 Expected<Result> Build(const Request& request) {
   Expected<Cache> cache = Cache::Open();
   if (!cache.ok()) return cache.TakeError();
-  Expected<Toolchain> toolchain = FindToolchain(cache->Compilers());
+  Expected<Toolchain> toolchain = FindToolchain(*cache);
   if (!toolchain.ok()) return toolchain.TakeError();
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {

@@ -18,7 +18,7 @@ namespace opwright::build {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kFolders[] = {"lib", "obj", "manifest", "compiler", "log", "tmp", "lock"};
+constexpr const char* kFolders[] = {"lib", "obj", "manifest", "tool", "log", "tmp", "lock"};
 constexpr std::string_view kMagic = "opwright cache entry 1";
 
 std::string SumFile(const std::string& place) { return place + ".sum"; }
@@ -73,6 +73,22 @@ Expected<Cache> Cache::Open() {
   return fallback;
 }
 
+Expected<std::string> Cache::ContentHash(const std::string& path) const {
+  constexpr off_t kSmall = 64 << 10;
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return MakeError("", DescribeMissing(path, "read", errno));
+  if (info.st_size <= kSmall) return Sha256OfFile(path);
+  const std::string place = StrCat(path, " ", info.st_dev, " ", info.st_ino, " ", info.st_size, " ", info.st_mtim.tv_sec,
+                                   ".", info.st_mtim.tv_nsec, " ", info.st_ctim.tv_sec, ".", info.st_ctim.tv_nsec);
+  const std::string kept = JoinPath(Tools(), StrCat(Sha256Hex(place).substr(0, 32), ".sha256"));
+  constexpr size_t kDigits = 64;
+  if (Expected<std::string> known = ReadFile(kept); known.ok() && known->size() == kDigits) return known;
+  Expected<std::string> hash = Sha256OfFile(path);
+  // Only a help for later: that it cannot be kept is no failure.
+  if (hash.ok()) (void)WriteFileAtomic(kept, *hash, 0600);
+  return hash;
+}
+
 Expected<FileLock> Cache::Lock(std::string_view key) const {
   // A fixed number of lock files: they cannot be removed safely, so they must not pile up.
   Expected<FileLock> lock = FileLock::Acquire(JoinPath(Folder("lock"), key.substr(0, 3)));
@@ -118,7 +134,7 @@ CacheSize MeasureCache(const std::string& root) {
 
 Status ClearCache(const std::string& root) {
   const auto now = fs::file_time_type::clock::now();
-  for (const char* name : {"lib", "obj", "manifest", "compiler", "log", "tmp", "loaded"}) {
+  for (const char* name : {"lib", "obj", "manifest", "tool", "log", "tmp", "loaded"}) {
     const std::string folder = JoinPath(root, name);
     for (const std::string& entry : ListFolder(folder)) {
       const std::string path = JoinPath(folder, entry);

@@ -27,9 +27,13 @@ class Cache {
   std::string Libraries() const { return Folder("lib"); }
   std::string Objects() const { return Folder("obj"); }
   std::string Manifests() const { return Folder("manifest"); }
-  std::string Compilers() const { return Folder("compiler"); }
+  std::string Tools() const { return Folder("tool"); }
   std::string Logs() const { return Folder("log"); }
   std::string Temporary() const { return Folder("tmp"); }
+
+  // The SHA-256 of a file that seldom changes: a large one is hashed again only when its size, time or
+  // place changes. The error has no id, as ReadFile's.
+  Expected<std::string> ContentHash(const std::string& path) const;
 
   // Held while one key is built: the others wait and then find it.
   Expected<FileLock> Lock(std::string_view key) const;

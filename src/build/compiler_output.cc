@@ -98,7 +98,8 @@ class Cutter {
     if (!IsUsers(place->file)) return;
     // clang tells after the error what gcc tells before it.
     if (pending_.has_value() && requested && rest.starts_with("note: ")) {
-      if (!IsUsers(pending_->file)) MoveTo(*place, &*pending_);
+      if (!placed_) MoveTo(*place, &*pending_);
+      placed_ = true;
       return;
     }
     if (requested && pending_.has_value()) Finish();
@@ -124,10 +125,12 @@ class Cutter {
     d.line = place.line;
     d.column = place.column;
     d.message = PlainQuotes(message);
-    if (!place.file.empty() && !IsUsers(place.file)) {
+    placed_ = IsUsers(place.file);
+    if (!place.file.empty() && !placed_) {
       // The instantiation nearest to the error, else the include.
       const auto best = std::find_if(context.begin(), context.end(), [](const Context& c) { return c.requested; });
-      const auto chosen = best != context.end() ? best : context.begin();
+      placed_ = best != context.end();
+      const auto chosen = placed_ ? best : context.begin();
       if (chosen != context.end()) MoveTo(chosen->place, &d);
     }
     pending_ = std::move(d);
@@ -153,6 +156,7 @@ class Cutter {
   std::string headers_;
   std::vector<Context> context_;  // the user's lines named since the last diagnostic
   std::optional<Diagnostic> pending_;
+  bool placed_ = false;  // pending_ has the line that matters; an include is only a substitute
   std::vector<Diagnostic> found_;
 };
 

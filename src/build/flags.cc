@@ -175,7 +175,10 @@ Expected<Flags> ReadFlags(const std::vector<std::string>& flags, const std::stri
 std::vector<std::string> BaseCompileFlags(bool clang) {
   std::vector<std::string> flags = {"-std=c++17",
                                     "-O3",
+                                    // Lines for backtraces and for the linker's messages; binutils 2.40
+                                    // loses file names of version 5 when the input has none.
                                     "-g1",
+                                    "-gdwarf-4",
                                     "-fPIC",
                                     "-fvisibility=hidden",
                                     "-fvisibility-inlines-hidden",

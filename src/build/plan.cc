@@ -238,7 +238,14 @@ class Planner {
                                  near.empty() ? StrCat("add one with \"op_name\": \"", kernel.op, "\"")
                                               : StrCat("is ", near, " meant?")));
     }
-    if (!problems.empty()) return Together(std::move(problems), "kernels and metadefs do not agree");
+    if (!problems.empty()) {
+      Error error = Together(std::move(problems), "kernels and metadefs do not agree");
+      for (const Unit& unit : plan_.units)
+        if (unit.scan.open_brace > 0)
+          error.message += StrCat("; the brace at ", unit.source, ":", unit.scan.open_brace,
+                                  " is never closed, and what follows it was not read");
+      return error;
+    }
     if (found.empty() && plan_.functions.empty() && plan_.inputs.objects.empty())
       return MakeError("BD022", StrCat("no kernel in ", JoinAnd(plan_.inputs.sources),
                                        ": no class derives from OpKernelBase, no OPWRIGHT_KERNEL or "

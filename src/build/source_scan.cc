@@ -28,6 +28,7 @@ class Scanner {
         Step(token);
       }
     }
+    if (!open_.empty()) scan_.open_brace = open_.back().line;
     return std::move(scan_);
   }
 
@@ -36,6 +37,7 @@ class Scanner {
   struct Open {
     Scope scope;
     std::string name;
+    int line = 0;
   };
   // What is known of the declaration that is being read.
   struct Declaration {
@@ -52,6 +54,7 @@ class Scanner {
     bool taken = false;  // an `#if 1` branch was read: the others are not
   };
 
+  void Push(Scope scope, std::string name = "") { open_.push_back({scope, std::move(name), Next(0).line}); }
   bool AtNamespaceScope() const {
     return std::all_of(open_.begin(), open_.end(),
                        [](const Open& open) { return open.scope != Scope::kOther; });
@@ -123,13 +126,13 @@ class Scanner {
       return;
     }
     if (!AtNamespaceScope()) {
-      if (token.Is("{")) open_.push_back({Scope::kOther, ""});
+      if (token.Is("{")) Push(Scope::kOther);
       ++at_;
       return;
     }
     if (token.Is("{")) {
       EndDeclaration(true);
-      open_.push_back({Scope::kOther, ""});
+      Push(Scope::kOther);
       ++at_;
     } else if (token.Is(";")) {
       EndDeclaration(false);
@@ -158,7 +161,7 @@ class Scanner {
       const bool c = Next().text == "C";
       at_ += 2;
       if (Next(0).Is("{")) {
-        open_.push_back({Scope::kExternC, ""});
+        Push(Scope::kExternC);
         ++at_;
       } else {
         declaration_.extern_c = c;
@@ -201,7 +204,7 @@ class Scanner {
       }
     }
     if (!Next(0).Is("{")) return;  // an alias or a using directive
-    open_.push_back({Scope::kNamespace, Join(names, "::")});
+    Push(Scope::kNamespace, Join(names, "::"));
     ++at_;
   }
 
@@ -246,7 +249,7 @@ class Scanner {
       });
       if (!known) scan_.classes.push_back(std::move(found));
     }
-    open_.push_back({Scope::kOther, ""});
+    Push(Scope::kOther);
     declaration_ = {};
     ++at_;
   }
@@ -288,13 +291,15 @@ class Scanner {
         *part += piece.text;
       }
     }
+    if (at_ == tokens_.size()) return;
     ++at_;
     scan_.markers.push_back(std::move(marker));
     declaration_ = {};
   }
 
-  // From an opening token to behind its closing one; stops at a brace when it closes nowhere.
+  // From an opening token to behind its closing one; behind the opening one when it closes nowhere.
   void SkipBalanced(std::string_view open, std::string_view close) {
+    const size_t begin = at_;
     int depth = 0;
     for (; at_ < tokens_.size(); ++at_) {
       const Token& token = Next(0);
@@ -307,6 +312,7 @@ class Scanner {
       }
       if (open == "<" && (token.Is(";") || token.Is("{"))) return;
     }
+    at_ = begin + 1;
   }
 
   std::vector<Token> tokens_;

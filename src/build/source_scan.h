@@ -42,6 +42,7 @@ struct SourceScan {
   int dialect_line = 0;  // where the sign of another dialect stands
   std::string dialect_sign;  // "__aicore__"
   std::string dialect_kernel;  // the name of the first device function, "" when not seen
+  int open_brace = 0;  // the line of one that is never closed, so that what follows it is not seen
   std::vector<ScannedClass> classes;
   std::vector<ScannedMarker> markers;
   std::vector<ScannedFunction> functions;

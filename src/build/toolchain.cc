@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build/toolchain.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -34,24 +33,12 @@ std::string FindProgram(const std::string& name) {
   return "";
 }
 
-// A small program (a wrapper script, a compiler driver) is known by its content.
-std::string IdentityOf(const std::string& path) {
-  constexpr off_t kHashed = 8 << 20;
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return path;
-  if (info.st_size <= kHashed)
-    if (Expected<std::string> hash = Sha256OfFile(path); hash.ok()) return StrCat(path, " ", *hash);
-  return StrCat(path, " ", info.st_size, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec);
-}
-
-Status ReadVersion(Compiler* compiler, const std::string& memory) {
-  const std::string kept =
-      memory.empty() ? "" : JoinPath(memory, StrCat(Sha256Hex(compiler->identity).substr(0, 32), ".txt"));
-  if (!kept.empty())
-    if (Expected<std::string> line = ReadFile(kept); line.ok() && !line->empty()) {
-      compiler->version = *line;
-      return {};
-    }
+Status ReadVersion(Compiler* compiler, const Cache& cache) {
+  const std::string kept = JoinPath(cache.Tools(), StrCat(Sha256Hex(compiler->identity).substr(0, 32), ".version"));
+  if (Expected<std::string> line = ReadFile(kept); line.ok() && !line->empty()) {
+    compiler->version = *line;
+    return {};
+  }
   std::vector<std::string> command = compiler->command;
   command.push_back("--version");
   Expected<Finished> run = RunProcess(command);
@@ -61,12 +48,12 @@ Status ReadVersion(Compiler* compiler, const std::string& memory) {
                                      "): ", Trim(run->output), "; set CXX and CC to compilers that work"));
   compiler->version = Trim(Split(run->output, '\n')[0]);
   // Only a help for later: that it cannot be kept is no failure.
-  if (!kept.empty()) (void)WriteFileAtomic(kept, compiler->version, 0600);
+  (void)WriteFileAtomic(kept, compiler->version, 0600);
   return {};
 }
 
 Expected<Compiler> Find(const char* variable, const char* language,
-                        std::initializer_list<const char*> names, const std::string& memory) {
+                        std::initializer_list<const char*> names, const Cache& cache) {
   Compiler compiler;
   if (const std::string asked(Trim(Environment(variable))); !asked.empty()) {
     for (const std::string& word : Split(asked, ' '))
@@ -90,9 +77,10 @@ Expected<Compiler> Find(const char* variable, const char* language,
                                      variable));
   for (const std::string& word : compiler.command) {
     const std::string program = FindProgram(word);
-    compiler.identity += StrCat(program.empty() ? word : IdentityOf(program), "\n");
+    Expected<std::string> hash = program.empty() ? word : cache.ContentHash(program);
+    compiler.identity += StrCat(program, " ", hash.ok() ? *hash : "unreadable", "\n");
   }
-  OPWRIGHT_RETURN_IF_ERROR(ReadVersion(&compiler, memory));
+  OPWRIGHT_RETURN_IF_ERROR(ReadVersion(&compiler, cache));
   compiler.identity += compiler.version;
   compiler.clang = compiler.version.find("clang") != std::string::npos;
   return compiler;
@@ -100,10 +88,10 @@ Expected<Compiler> Find(const char* variable, const char* language,
 
 }  // namespace
 
-Expected<Toolchain> FindToolchain(const std::string& memory) {
-  Expected<Compiler> cxx = Find("CXX", "C++", {"c++", "g++", "clang++"}, memory);
+Expected<Toolchain> FindToolchain(const Cache& cache) {
+  Expected<Compiler> cxx = Find("CXX", "C++", {"c++", "g++", "clang++"}, cache);
   if (!cxx.ok()) return cxx.TakeError();
-  Expected<Compiler> c = Find("CC", "C", {"cc", "gcc", "clang"}, memory);
+  Expected<Compiler> c = Find("CC", "C", {"cc", "gcc", "clang"}, cache);
   if (!c.ok()) return c.TakeError();
   return Toolchain{std::move(*cxx), std::move(*c)};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "build/cache.h"
 
 namespace opwright::build {
 
@@ -22,8 +23,8 @@ struct Toolchain {
   Compiler c;  // $CC, else cc, gcc or clang
 };
 
-// memory: a folder where version lines are kept, so that a known compiler is not started; or "".
-Expected<Toolchain> FindToolchain(const std::string& memory);
+// A compiler that the cache knows is not started.
+Expected<Toolchain> FindToolchain(const Cache& cache);
 
 // The environment variables that compilers read, as one text for keys.
 std::string CompilerEnvironment();
