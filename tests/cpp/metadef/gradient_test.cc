@@ -19,11 +19,10 @@ std::vector<std::string> BindIds(const Operator& forward, const Operator& backwa
   return ids;
 }
 
-const Operator& Forward(std::string_view gradient = "\"fwd_grad\"") {
-  return *new Operator(
-      Good(Op(Float("x") + "," + Float("w") + "," + Param1("index", R"(["int64"])", "[-1]"),
-              Float("y") + "," + Param1("mask", R"(["bool"])", "[-2]"),
-              StrCat(", \"gradient\": ", gradient), "fwd"))[0]);
+Operator Forward(std::string_view gradient = "\"fwd_grad\"") {
+  return Good(Op(Float("x") + "," + Float("w") + "," + Param1("index", R"(["int64"])", "[-1]"),
+                 Float("y") + "," + Param1("mask", R"(["bool"])", "[-2]"),
+                 StrCat(", \"gradient\": ", gradient), "fwd"))[0];
 }
 
 Operator Backward(std::string_view inputs, std::string_view outputs, std::string_view more = "") {
@@ -69,7 +68,7 @@ TEST(Gradient, AnExactNameWins) {
 }
 
 TEST(Gradient, LongFormGoesByOrder) {
-  const Operator& forward =
+  const Operator forward =
       Forward(R"({"op": "fwd_grad", "inputs": ["x", "grad_y"], "outputs": ["w", "x"]})");
   const Binding binding =
       BindGradient(forward, Backward(Float("a") + "," + Float("b"), Float("c") + "," + Float("d")))
@@ -93,7 +92,7 @@ TEST(Gradient, WhatDoesNotFit) {
   EXPECT_EQ(BindIds(Forward(), Backward(Float("grad_y"), Float("grad_x"),
                                         R"(, "attr": [{"name": "k", "type": "int"}])")),
             Ids{"MD038"});
-  const Operator& longer = Forward(R"({"op": "fwd_grad", "inputs": ["x"], "outputs": ["x"]})");
+  const Operator longer = Forward(R"({"op": "fwd_grad", "inputs": ["x"], "outputs": ["x"]})");
   EXPECT_EQ(BindIds(longer, Backward(Float("a") + "," + Float("b"), Float("c"))), Ids{"MD033"});
 }
 
