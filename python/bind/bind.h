@@ -45,5 +45,7 @@ void InitTools(nb::module_& m);
 // Calls an operator on numpy arrays and Python numbers. NotImplemented (a new reference) when an
 // argument is neither.
 PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
+// A list of (shape, dtype), one for each output tensor.
+nb::object InferNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
 
 }  // namespace opwright::python

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "bind.h"
 #include "numpy_array.h"
+#include "runtime/dtype.h"
 #include "runtime/strided.h"
 
 namespace opwright::python {
@@ -105,6 +106,26 @@ class Call {
     PyObject* tuple = PyTuple_New(def_.num_outputs);
     for (int32_t i = 0; i < def_.num_outputs; ++i) PyTuple_SetItem(tuple, i, made.Take(i).release().ptr());
     return tuple;
+  }
+
+  // (shape, dtype) of each output; those of a dynamic one as a list.
+  nb::object Infer(PyOperator& op) {
+    CallArguments arguments;
+    arguments.inputs = inputs_;
+    arguments.num_inputs = def_.num_inputs;
+    arguments.attrs = attrs_;
+    arguments.num_attrs = has_attrs_ ? def_.num_attrs : 0;
+    auto* inferred = arena_.Make<InferredOutput>(def_.num_outputs);
+    RaiseIfError(op.op->Infer(arguments, inferred, arena_));
+    nb::list outputs;
+    for (int32_t i = 0; i < def_.num_outputs; ++i) {
+      for (int64_t k = 0; k < inferred[i].count; ++k) {
+        nb::list shape;
+        for (int32_t d = 0; d < inferred[i].shapes[k].ndim; ++d) shape.append(inferred[i].shapes[k].dims[d]);
+        outputs.append(nb::make_tuple(shape, opwright::DTypeName(inferred[i].dtype)));
+      }
+    }
+    return outputs;
   }
 
  private:
@@ -262,6 +283,13 @@ PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
   Call call(op.op->def());
   if (!call.Bind(args, kwargs)) return Py_NewRef(Py_NotImplemented);
   return call.Run(op);
+}
+
+nb::object InferNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
+  if (!op.op->has_metadef()) RaiseIfError(op.op->Call({}));
+  Call call(op.op->def());
+  if (!call.Bind(args, kwargs)) Raise(MakeError("CL013", StrCat(op.op->name(), ": infer takes things with shape and dtype")));
+  return call.Infer(op);
 }
 
 void InitNumpy(nb::module_&) { ImportNumpy(); }
