@@ -180,13 +180,22 @@ Expected<Flags> ReadFlags(const std::vector<std::string>& flags, const std::stri
 }
 
 std::vector<std::string> BaseCompileFlags(bool clang) {
-  std::vector<std::string> flags = {
-      "-std=c++17", "-O3",
-      // Lines for backtraces and for the linker's messages; binutils 2.40
-      // loses file names of version 5 when the input has none.
-      "-g1", "-gdwarf-4", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
-      "-ffunction-sections", "-fdata-sections", "-ffp-contract=off", "-fno-math-errno",
-      "-fno-trapping-math", "-Wall"};
+  // -g1: lines for backtraces and for the linker's messages, of DWARF 4, because binutils 2.40
+  // loses the file names of DWARF 5 when the main file has none.
+  std::vector<std::string> flags = {"-std=c++17",
+                                    "-O3",
+                                    "-g1",
+                                    "-gdwarf-4",
+                                    "-pipe",
+                                    "-fPIC",
+                                    "-fvisibility=hidden",
+                                    "-fvisibility-inlines-hidden",
+                                    "-ffunction-sections",
+                                    "-fdata-sections",
+                                    "-ffp-contract=off",
+                                    "-fno-math-errno",
+                                    "-fno-trapping-math",
+                                    "-Wall"};
   // A unique symbol keeps the old code mapped when a rebuilt library is loaded; clang makes none.
   if (!clang) flags.push_back("-fno-gnu-unique");
   return flags;

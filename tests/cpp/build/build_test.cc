@@ -56,6 +56,60 @@ TEST_F(Builds, AFunctionKernelHasOneInstanceAColumn) {
   EXPECT_EQ(Loaded(built->path)(4), 10);
 }
 
+TEST_F(Builds, AFunctionKernelTakesEveryKindOfArgument) {
+  Write("op/f.cpp",
+        "#include <opwright/kernel.h>\nusing namespace opwright;\n"
+        "Status Mix(View<const float> x, View<const float> bias, ViewList<const float> more,\n"
+        "           View<float> z, int64_t i, double f, bool b, const char* s, List<int64_t> li,\n"
+        "           List<double> lf, List<const char*> ls, List<int64_t> lb) {\n"
+        "  if (bias || more.Size() != 0) return Status::Error(\"absent ones came\");\n"
+        "  z(0) = x(0) + i + f + b + strlen(s) + li[1] + lf[0] + strlen(ls[0]) + lb[0];\n"
+        "  return SUCCESS;\n}\nOPWRIGHT_FUNCTION(mix, Mix)\n");
+  const auto attr = [](std::string_view name, std::string_view type, std::string_view value) {
+    return StrCat("{\"name\": \"", name, "\", \"type\": \"", type,
+                  "\", \"param_type\": \"optional\", \"default_value\": ", value, "}");
+  };
+  const auto param = [](std::string_view name, std::string_view kind) {
+    return StrCat("{\"name\": \"", name,
+                  "\", \"dtype\": [\"float32\"], \"format\": [\"ND\"], \"shape\": [-1], "
+                  "\"param_type\": \"",
+                  kind, "\"}");
+  };
+  Write("op/op.json",
+        StrCat("{\"op_name\": \"mix\", \"input_desc\": [", param("x", "required"), ", ",
+               param("bias", "optional"), ", ", param("more", "dynamic"), "], \"output_desc\": [",
+               param("z", "required"), "], \"shape_rule\": \"same(x)\", \"attr\": [",
+               attr("i", "int", "1"), ", ", attr("f", "float", "2.5"), ", ",
+               attr("b", "bool", "true"), ", ", attr("s", "string", "\"abc\""), ", ",
+               attr("li", "list_int", "[1, 20]"), ", ", attr("lf", "list_float", "[0.5]"), ", ",
+               attr("ls", "list_string", "[\"abcd\"]"), ", ", attr("lb", "list_bool", "[true]"),
+               "]}"));
+  auto built = BuildOf("op");
+  ASSERT_TRUE(built.ok()) << built.error().Text();
+  EXPECT_EQ(Loaded(built->path, 3)(100), 100 + 1 + 2.5f + 1 + 3 + 20 + 0.5f + 4 + 1);
+}
+
+TEST_F(Builds, OneOperatorInTwoMetadefFiles) {
+  Write("k.cpp", Source("2"));
+  Write("a.json", Metadef());
+  Write("b.json", Metadef());
+  Request request;
+  request.sources = {Path("k.cpp"), Path("a.json"), Path("b.json")};
+  auto built = Build(request);
+  ASSERT_FALSE(built.ok());
+  EXPECT_EQ(built.error().id, "BD011");
+  EXPECT_SAYS(built.error().Text(), Path("a.json"));
+}
+
+TEST_F(Builds, ABraceThatIsNeverClosedExplainsAMissingKernel) {
+  WriteOperator("op", "2", "namespace broken {\n");
+  EXPECT_SAYS(Refused("op", "BD013"), Path("op/k.cpp"));
+  Write("op/k.cpp",
+        "#include <opwright/kernel.h>\nvoid f() {\nclass ScaleKernel : public "
+        "opwright::OpKernelBase {};\n");
+  EXPECT_SAYS(Refused("op", "BD008"), Path("op/k.cpp") + ":2 is never closed");
+}
+
 TEST_F(Builds, AColumnThatDoesNotFitIsReportedAtTheMarker) {
   Write("op/f.cpp",
         "#include <opwright/kernel.h>\nvoid Scale(opwright::View<const float> x, "

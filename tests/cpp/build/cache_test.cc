@@ -281,6 +281,30 @@ TEST_F(BuildCache, ACacheThatCannotBeMadeIsReplacedWithAWarning) {
   EXPECT_EQ(refused.error().id, "CA002");
 }
 
+// Permissions do not hold root, so a child takes another user's number.
+TEST_F(BuildCache, AReadOnlyCacheIsReplacedWithAWarning) {
+  WriteOperator("op", "2");
+  ASSERT_BUILT(BuildOf("op"));
+  constexpr uid_t kNobody = 65534;
+  const uid_t user = geteuid() == 0 ? kNobody : geteuid();
+  ASSERT_EQ(system(StrCat("chown -R ", user, " '", Path("."), "'; chmod -R a-w '", Path("cache"),
+                          "'; mkdir -m 0777 '", Path("op/tmp"), "'")
+                       .c_str()),
+            0);
+  SetEnv("TMPDIR", Path("op/tmp"));
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && setuid(kNobody) != 0) _exit(2);
+    auto built = BuildOf("op");
+    if (!built.ok()) fprintf(stderr, "%s\n", built.error().Text().c_str());
+    _exit(built.ok() && built->warnings.size() == 1 && built->warnings[0].id == "CA004" ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  ASSERT_EQ(system(StrCat("chmod -R u+w '", Path("cache"), "'").c_str()), 0);
+}
+
 TEST_F(BuildCache, ClearingRemovesWhatWasBuiltAndNothingElse) {
   WriteOperator("op", "2");
   ASSERT_BUILT(BuildOf("op"));

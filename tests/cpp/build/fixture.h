@@ -111,7 +111,9 @@ class BuildFixture : public testing::Test {
 // One operator of a library, called on one number.
 class Loaded {
  public:
-  explicit Loaded(const std::string& path) {
+  // inputs: how many the metadef lists; all but the first are absent.
+  explicit Loaded(const std::string& path, int32_t inputs = 1)
+      : inputs_(static_cast<size_t>(inputs)) {
     if (OpwrightError* error = opwright_library_load(path.c_str(), nullptr, &library_)) Fail(error);
     if (library_ == nullptr) return;
     if (OpwrightError* error =
@@ -128,9 +130,10 @@ class Loaded {
     int64_t shape[1] = {1};
     OpwrightTensor in{&x, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
     OpwrightTensor out{&z, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
-    const OpwrightArgument input{&in, 1};
+    inputs_[0] = {&in, 1};
     const OpwrightArgument output{&out, 1};
-    if (OpwrightError* error = opwright_operator_call(op_, &input, 1, &output, 1, nullptr, 0))
+    if (OpwrightError* error = opwright_operator_call(
+            op_, inputs_.data(), static_cast<int32_t>(inputs_.size()), &output, 1, nullptr, 0))
       Fail(error);
     return z;
   }
@@ -142,6 +145,7 @@ class Loaded {
   }
   OpwrightLibraryHandle* library_ = nullptr;
   OpwrightOperator* op_ = nullptr;
+  std::vector<OpwrightArgument> inputs_;
 };
 
 }  // namespace opwright::build

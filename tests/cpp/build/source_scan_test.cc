@@ -154,5 +154,23 @@ TEST(ScannerRobustness, UnfinishedInputEndsTheScan) {
     EXPECT_TRUE(Ops(source).empty()) << source;
 }
 
+TEST(ScannerRobustness, EveryPrefixOfASourceEndsTheScan) {
+  const std::string source =
+      "#if defined(A) && \\\n B\n#include \"x.h\"\nnamespace a::b { extern \"C\" { int f(int "
+      "(*g)(int)); } }\n"
+      "#elif 0\ntemplate <class T, int N = (1 > 0)> struct S<T[N]> : B<T> { };\n#endif\n"
+      "class [[x]] K final : public OpKernelBase { const char* r = R\"d(})d\"; char c = '\\''; /* "
+      "} */ };\n"
+      "OPWRIGHT_KERNEL(k, a::K)\n__global__ __aicore__ void q(GM_ADDR x) { if (x) {} }\n";
+  for (size_t size = 0; size <= source.size(); ++size) ScanSource(source.substr(0, size));
+  for (size_t begin = 0; begin < source.size(); ++begin) ScanSource(source.substr(begin));
+  EXPECT_EQ(Ops(source), Names{"k"});
+}
+
+TEST(ScannerRobustness, ABraceThatIsNeverClosedIsNamed) {
+  EXPECT_EQ(ScanSource("namespace a {\nvoid f() {\n  if (1) {\n}\n}\n").open_brace, 1);
+  EXPECT_EQ(ScanSource("namespace a {}\nvoid f() {}\n").open_brace, 0);
+}
+
 }  // namespace
 }  // namespace opwright::build
