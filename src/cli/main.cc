@@ -3,6 +3,10 @@
 // The command line: one verb, one function of its own file. CLI11 is read here only.
 #include <unistd.h>
 
+#include <cstdlib>
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"

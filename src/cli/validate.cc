@@ -38,7 +38,9 @@ Report Validate(const std::vector<std::string>& files) {
 }
 
 const char* SeverityName(const Diagnostic& d) {
-  return d.severity == Severity::kError ? "error" : d.severity == Severity::kWarning ? "warning" : "note";
+  return d.severity == Severity::kError     ? "error"
+         : d.severity == Severity::kWarning ? "warning"
+                                            : "note";
 }
 
 std::string Colored(const Diagnostic& d) {
@@ -52,10 +54,11 @@ std::string Colored(const Diagnostic& d) {
 
 std::string Text(const Report& report, bool color) {
   std::string out;
-  for (const Diagnostic& d : report.diagnostics) out += StrCat(color ? Colored(d) : Render(d), "\n");
+  for (const Diagnostic& d : report.diagnostics)
+    out += StrCat(color ? Colored(d) : Render(d), "\n");
   return out + StrCat(Count(static_cast<int64_t>(report.files.size()), "file"), ", ",
-                      Count(report.operators, "valid operator"), ", ", Count(report.errors, "error"), ", ",
-                      Count(report.warnings, "warning"), "\n");
+                      Count(report.operators, "valid operator"), ", ",
+                      Count(report.errors, "error"), ", ", Count(report.warnings, "warning"), "\n");
 }
 
 std::string JsonList(const std::vector<std::string>& items) {
@@ -67,9 +70,10 @@ std::string Json(const Report& report) {
   for (const std::string& file : report.files) files.push_back(JsonQuote(file));
   std::vector<std::string> items;
   for (const Diagnostic& d : report.diagnostics)
-    items.push_back(StrCat("{\"file\": ", JsonQuote(d.file), ", \"line\": ", d.line, ", \"column\": ",
-                           d.column, ", \"length\": ", d.length, ", \"severity\": \"", SeverityName(d),
-                           "\", \"id\": ", JsonQuote(d.id), ", \"message\": ", JsonQuote(d.message),
+    items.push_back(StrCat("{\"file\": ", JsonQuote(d.file), ", \"line\": ", d.line,
+                           ", \"column\": ", d.column, ", \"length\": ", d.length,
+                           ", \"severity\": \"", SeverityName(d), "\", \"id\": ", JsonQuote(d.id),
+                           ", \"message\": ", JsonQuote(d.message),
                            ", \"hint\": ", JsonQuote(d.hint), "}"));
   return StrCat("{\n  \"files\": ", JsonList(files), ",\n  \"operators\": ", report.operators,
                 ",\n  \"errors\": ", report.errors, ",\n  \"warnings\": ", report.warnings,
@@ -111,14 +115,16 @@ std::string Sarif(const Report& report) {
     const bool used = std::any_of(report.diagnostics.begin(), report.diagnostics.end(),
                                   [&](const Diagnostic& d) { return d.id == row.id; });
     if (used)
-      rules.push_back(StrCat("{\"id\": ", JsonQuote(row.id), ", \"shortDescription\": {\"text\": ",
-                             JsonQuote(row.summary), "}, \"fullDescription\": {\"text\": ",
-                             JsonQuote(row.cause), "}, \"help\": {\"text\": ", JsonQuote(row.cure), "}}"));
+      rules.push_back(StrCat("{\"id\": ", JsonQuote(row.id),
+                             ", \"shortDescription\": {\"text\": ", JsonQuote(row.summary),
+                             "}, \"fullDescription\": {\"text\": ", JsonQuote(row.cause),
+                             "}, \"help\": {\"text\": ", JsonQuote(row.cure), "}}"));
   }
   std::vector<std::string> results;
   for (const Diagnostic& d : report.diagnostics) results.push_back(SarifResult(d));
   return StrCat("{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n",
-                "  \"version\": \"2.1.0\",\n  \"runs\": [{\n  \"tool\": {\"driver\": {\"name\": \"opwright\", ",
+                "  \"version\": \"2.1.0\",\n  \"runs\": [{\n  \"tool\": {\"driver\": {\"name\": "
+                "\"opwright\", ",
                 "\"rules\": ", JsonList(rules), "}},\n  \"columnKind\": \"unicodeCodePoints\",\n",
                 "  \"results\": ", JsonList(results), "\n  }]\n}\n");
 }

@@ -148,14 +148,14 @@ void ReadAttr(Checker& checker, const JsonValue& object, const std::string& path
   const ObjectFields fields = CheckObject(checker, ObjectKind::kAttr, object, StrCat(path, "."));
   Attr attr;
   attr.span = checker.SpanOf(object);
-  const JsonValue* name = fields["name"];
   const JsonValue* type = fields["type"];
   const JsonValue* param_type = fields["param_type"];
   const JsonValue* value = fields["default_value"];
-  if (name != nullptr) attr.name = name->string;
+  if (const JsonValue* written = object.Find("name")) attr.name = written->string;
   if (type != nullptr) attr.type = TypeFromText(type->string);
   const bool said = object.Find("param_type") != nullptr;
-  attr.required = param_type != nullptr ? param_type->string == "required" : !said && value == nullptr;
+  attr.required =
+      param_type != nullptr ? param_type->string == "required" : !said && value == nullptr;
   if (param_type != nullptr && attr.required && value != nullptr)
     checker.Error("MD024", *value,
                   StrCat(path, ": the attribute ", attr.name, " is required and has a default"),

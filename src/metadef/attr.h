@@ -9,7 +9,8 @@
 
 namespace opwright::metadef {
 
-// Appends to op->attrs. Entries with errors have been reported; what could be read of them is there.
+// Appends to op->attrs. Entries with errors have been reported; what could be read of them is
+// there.
 void ReadAttrs(Checker& checker, const JsonValue& list, const std::string& path, Operator* op);
 
 }  // namespace opwright::metadef

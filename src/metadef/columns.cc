@@ -23,7 +23,8 @@ std::vector<Column> Collect(const ObjectFields& fields, const std::string& path)
       for (std::string_view field : {"dtype", "format"}) {
         const JsonValue* list = fields[desc]->items[i].Find(field);
         if (list == nullptr || !list->is(JsonKind::kList) || list->items.empty()) continue;
-        columns.push_back({StrCat(path, desc, "[", i, "].", field), std::string(field), list, param});
+        columns.push_back(
+            {StrCat(path, desc, "[", i, "].", field), std::string(field), list, param});
       }
     }
   }
@@ -58,7 +59,8 @@ void CheckReachable(Checker& checker, const ObjectFields& fields, const std::str
 
 }  // namespace
 
-void CheckColumns(Checker& checker, const ObjectFields& fields, const std::string& path, Operator* op) {
+void CheckColumns(Checker& checker, const ObjectFields& fields, const std::string& path,
+                  Operator* op) {
   const std::vector<Column> columns = Collect(fields, path);
   const Column* reference = nullptr;
   bool good = true;

@@ -12,7 +12,8 @@
 namespace opwright::metadef {
 
 // Compares the lengths of all lists and sets op->num_columns.
-void CheckColumns(Checker& checker, const ObjectFields& fields, const std::string& path, Operator* op);
+void CheckColumns(Checker& checker, const ObjectFields& fields, const std::string& path,
+                  Operator* op);
 
 // Whether every shape list of the inputs and outputs is right.
 bool ShapesAreRead(const ObjectFields& fields);

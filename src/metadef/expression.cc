@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recursive descent with Python's precedence. Constant parts are computed here, so that a division by
-// zero or a negative size that is certain is an error of the metadef and not of each call.
+// Recursive descent with Python's precedence. Constant parts are computed here, so that a division
+// by zero or a negative size that is certain is an error of the metadef and not of each call.
 #include "metadef/expression.h"
 
 #include <algorithm>
@@ -162,10 +162,14 @@ class Compiler {
       const size_t operator_at = at_;
       if (text_.substr(at_).starts_with("**")) return Unexpected("a dimension");
       int64_t opcode = 0;
-      if (Eat("*")) opcode = kOpwrightMul;
-      else if (Eat("//")) opcode = kOpwrightFloorDiv;
-      else if (Eat("%")) opcode = kOpwrightMod;
-      else return true;
+      if (Eat("*"))
+        opcode = kOpwrightMul;
+      else if (Eat("//"))
+        opcode = kOpwrightFloorDiv;
+      else if (Eat("%"))
+        opcode = kOpwrightMod;
+      else
+        return true;
       const size_t length = opcode == kOpwrightFloorDiv ? 2 : 1;
       Value right;
       if (!Signed(&right)) return false;
@@ -291,8 +295,8 @@ class Compiler {
 
   bool OfInput(int64_t index, size_t begin, size_t end) {
     const Param& input = scope_.inputs[static_cast<size_t>(index)];
-    const std::string choices =
-        StrCat("write ", input.name, ".dim(0) for a dimension, ", input.name, ".rank for their number");
+    const std::string choices = StrCat("write ", input.name, ".dim(0) for a dimension, ",
+                                       input.name, ".rank for their number");
     if (!Eat("."))
       return Fail("MD027", begin, end, StrCat(input.name, " is an input, not a number"), choices);
     if (input.param_type == ParamType::kDynamic)

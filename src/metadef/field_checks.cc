@@ -38,8 +38,9 @@ const char* EntriesHint(const JsonValue& value) {
 bool CheckNonEmptyStrings(Checker& checker, const JsonValue& value, const std::string& path,
                           std::string_view what) {
   if (!value.is(JsonKind::kList)) {
-    return WrongType(checker, value, path, StrCat("a list of ", what),
-                     value.is(JsonKind::kString) ? StrCat("write [", JsonQuote(value.string), "]") : "");
+    return WrongType(
+        checker, value, path, StrCat("a list of ", what),
+        value.is(JsonKind::kString) ? StrCat("write [", JsonQuote(value.string), "]") : "");
   }
   if (value.items.empty()) {
     checker.Error("MD018", value, StrCat(path, " is an empty list, expected at least one entry"),
@@ -83,20 +84,21 @@ bool CheckName(Checker& checker, FieldKind kind, const JsonValue& value, const s
   return true;
 }
 
-bool CheckChoice(Checker& checker, std::span<const std::string_view> choices, const JsonValue& value,
-                 const std::string& path) {
+bool CheckChoice(Checker& checker, std::span<const std::string_view> choices,
+                 const JsonValue& value, const std::string& path) {
   if (!value.is(JsonKind::kString)) return WrongType(checker, value, path, "a string");
   std::vector<std::string> quoted;
   for (std::string_view choice : choices) {
     if (value.string == choice) return true;
     quoted.push_back(StrCat("\"", choice, "\""));
   }
-  checker.Error("MD008", value,
-                StrCat(path, " is ", Describe(value), ", expected ",
-                       quoted.size() > 1 ? "one of " : "", Join(quoted, ", ")),
-                Nearest(value.string, std::vector<std::string>(choices.begin(), choices.end())).empty()
-                    ? ""
-                    : SuggestName(value.string, choices));
+  checker.Error(
+      "MD008", value,
+      StrCat(path, " is ", Describe(value), ", expected ", quoted.size() > 1 ? "one of " : "",
+             Join(quoted, ", ")),
+      Nearest(value.string, std::vector<std::string>(choices.begin(), choices.end())).empty()
+          ? ""
+          : SuggestName(value.string, choices));
   return false;
 }
 
@@ -108,7 +110,8 @@ bool CheckDTypes(Checker& checker, const JsonValue& value, const std::string& pa
     if (!CanonicalDType(name).empty()) continue;
     std::vector<std::string_view> names;
     for (const DTypeName& row : DTypeNames()) names.push_back(row.written);
-    checker.Error("MD015", value.items[i], StrCat(path, "[", i, "]: ", JsonQuote(name), " is no dtype"),
+    checker.Error("MD015", value.items[i],
+                  StrCat(path, "[", i, "]: ", JsonQuote(name), " is no dtype"),
                   SuggestName(name, names));
     good = false;
   }
@@ -123,7 +126,8 @@ bool CheckFormats(Checker& checker, const JsonValue& value, const std::string& p
     bool known = false;
     for (std::string_view format : FormatNames()) known |= name == format;
     if (known) continue;
-    checker.Error("MD016", value.items[i], StrCat(path, "[", i, "]: ", JsonQuote(name), " is no format"),
+    checker.Error("MD016", value.items[i],
+                  StrCat(path, "[", i, "]: ", JsonQuote(name), " is no format"),
                   SuggestName(name, FormatNames()));
     good = false;
   }

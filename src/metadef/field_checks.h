@@ -13,8 +13,8 @@ namespace opwright::metadef {
 
 // A snake name; kind is kOpName, kName or kNamespace and says which words are refused.
 bool CheckName(Checker& checker, FieldKind kind, const JsonValue& value, const std::string& path);
-bool CheckChoice(Checker& checker, std::span<const std::string_view> choices, const JsonValue& value,
-                 const std::string& path);
+bool CheckChoice(Checker& checker, std::span<const std::string_view> choices,
+                 const JsonValue& value, const std::string& path);
 bool CheckDTypes(Checker& checker, const JsonValue& value, const std::string& path);
 bool CheckFormats(Checker& checker, const JsonValue& value, const std::string& path);
 bool CheckShape(Checker& checker, const JsonValue& value, const std::string& path);

@@ -33,7 +33,10 @@ constexpr auto kAttrTypeChoices = [] {
 constexpr Field kOperatorFields[] = {
     {"op_name", FieldKind::kOpName, true, {}, "The operator's name, also that of its C symbols."},
     {"op_type", FieldKind::kChoice, false, kOpTypes, "Always \"Custom\"."},
-    {"namespace", FieldKind::kNamespace, false, {},
+    {"namespace",
+     FieldKind::kNamespace,
+     false,
+     {},
      "The namespace in torch, TensorFlow and ONNX; \"opwright\" unless said."},
     {"input_desc", FieldKind::kParams, true, {}, "The inputs, in the order of a call."},
     {"output_desc", FieldKind::kParams, true, {}, "The outputs, at least one."},
@@ -63,25 +66,28 @@ constexpr Field kAttrFields[] = {
 
 constexpr Field kGradientFields[] = {
     {"op", FieldKind::kOpName, true, {}, "The backward operator."},
-    {"inputs", FieldKind::kNames, true, {},
+    {"inputs",
+     FieldKind::kNames,
+     true,
+     {},
      "For each of its inputs a forward input, a forward output or grad_OUTPUT."},
     {"outputs", FieldKind::kNames, true, {}, "For each of its outputs the forward input."},
 };
 
 constexpr DTypeName kDTypes[] = {
-    {"float32", "float32"},       {"float", "float32"},         {"fp32", "float32"},
-    {"float16", "float16"},       {"half", "float16"},          {"fp16", "float16"},
-    {"bfloat16", "bfloat16"},     {"bf16", "bfloat16"},         {"float64", "float64"},
-    {"double", "float64"},        {"int8", "int8"},             {"int16", "int16"},
-    {"int32", "int32"},           {"int64", "int64"},           {"uint8", "uint8"},
-    {"uint16", "uint16"},         {"uint32", "uint32"},         {"uint64", "uint64"},
-    {"bool", "bool"},             {"complex64", "complex64"},   {"complex128", "complex128"},
+    {"float32", "float32"},   {"float", "float32"},       {"fp32", "float32"},
+    {"float16", "float16"},   {"half", "float16"},        {"fp16", "float16"},
+    {"bfloat16", "bfloat16"}, {"bf16", "bfloat16"},       {"float64", "float64"},
+    {"double", "float64"},    {"int8", "int8"},           {"int16", "int16"},
+    {"int32", "int32"},       {"int64", "int64"},         {"uint8", "uint8"},
+    {"uint16", "uint16"},     {"uint32", "uint32"},       {"uint64", "uint64"},
+    {"bool", "bool"},         {"complex64", "complex64"}, {"complex128", "complex128"},
 };
 
 constexpr std::string_view kFormats[] = {
-    "ND",    "NCHW",    "NHWC",      "HWCN",       "NC",          "CN",         "NCL",
-    "NDHWC", "NCDHW",   "DHWCN",     "NC1HWC0",    "NDC1HWC0",    "FRACTAL_Z",  "FRACTAL_NZ",
-    "FRACTAL_Z_3D", "C1HWNCoC0", "CHWN",
+    "ND",        "NCHW",       "NHWC",         "HWCN",      "NC",      "CN",
+    "NCL",       "NDHWC",      "NCDHW",        "DHWCN",     "NC1HWC0", "NDC1HWC0",
+    "FRACTAL_Z", "FRACTAL_NZ", "FRACTAL_Z_3D", "C1HWNCoC0", "CHWN",
 };
 
 }  // namespace
@@ -121,7 +127,8 @@ std::string SuggestName(std::string_view word, std::span<const std::string_view>
   const std::string nearest = Nearest(word, candidates);
   if (!nearest.empty()) return StrCat("write \"", nearest, "\"");
   if (candidates.size() == 1) return StrCat("write \"", candidates[0], "\"");
-  if (candidates.size() <= 24 && !candidates.empty()) return StrCat("known are ", JoinAnd(candidates));
+  if (candidates.size() <= 24 && !candidates.empty())
+    return StrCat("known are ", JoinAnd(candidates));
   return "";
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one table of what may stand in a metadef: the checks of names, types and choices read it, and so
-// does the JSON Schema. Rules between fields are not here, they lie beside the field that they are about.
+// The one table of what may stand in a metadef: the checks of names, types and choices read it, and
+// so does the JSON Schema. Rules between fields are not here, they lie beside the field that they
+// are about.
 #pragma once
 
 #include <array>
@@ -16,20 +17,20 @@
 namespace opwright::metadef {
 
 enum class FieldKind {
-  kOpName,     // snake name, neither keyword nor library function
-  kName,       // snake name of an input, output or attribute
+  kOpName,  // snake name, neither keyword nor library function
+  kName,  // snake name of an input, output or attribute
   kNamespace,  // snake name, not one of torch's
-  kChoice,     // one of Field::choices
+  kChoice,  // one of Field::choices
   kBool,
-  kParams,     // list of objects (ObjectKind::kParam)
-  kAttrs,      // list of objects (ObjectKind::kAttr)
-  kDTypes,     // list of at least one dtype
-  kFormats,    // list of at least one format
+  kParams,  // list of objects (ObjectKind::kParam)
+  kAttrs,  // list of objects (ObjectKind::kAttr)
+  kDTypes,  // list of at least one dtype
+  kFormats,  // list of at least one format
   kShape,
   kShapeRule,  // string, list of dimensions, or an object of them
-  kGradient,   // "none", "auto", an operator's name or an object (ObjectKind::kGradient)
-  kNames,      // list of strings
-  kDefault,    // the type follows from the attribute's type
+  kGradient,  // "none", "auto", an operator's name or an object (ObjectKind::kGradient)
+  kNames,  // list of strings
+  kDefault,  // the type follows from the attribute's type
 };
 
 struct Field {
@@ -75,7 +76,8 @@ class ObjectFields {
 ObjectFields CheckObject(Checker& checker, ObjectKind kind, const JsonValue& object,
                          const std::string& path);
 
-// ", expected ...; did you mean": the nearest of the names as a hint, or all of them when they are few.
+// ", expected ...; did you mean": the nearest of the names as a hint, or all of them when they are
+// few.
 std::string SuggestName(std::string_view word, std::span<const std::string_view> names);
 
 }  // namespace opwright::metadef

@@ -41,7 +41,8 @@ std::string_view KindText(ParamType type) {
 
 class Binder {
  public:
-  Binder(const Operator& forward, const Operator* backward) : forward_(forward), backward_(backward) {}
+  Binder(const Operator& forward, const Operator* backward)
+      : forward_(forward), backward_(backward) {}
 
   std::vector<Diagnostic> Run(Binding* binding) {
     const GradientSpec& spec = forward_.gradient;
@@ -72,10 +73,9 @@ class Binder {
   void Say(std::string_view id, std::string message, std::string hint = "") {
     const Span& span = forward_.gradient.span;
     const std::string backward = backward_ != nullptr ? backward_->name : forward_.gradient.op;
-    found_.push_back({std::string(id), Severity::kError, forward_.file, span.line, span.column,
-                      span.length,
-                      StrCat("gradient of ", forward_.name, " by ", backward, ": ", message),
-                      std::move(hint)});
+    found_.push_back(
+        {std::string(id), Severity::kError, forward_.file, span.line, span.column, span.length,
+         StrCat("gradient of ", forward_.name, " by ", backward, ": ", message), std::move(hint)});
   }
 
   void CheckCount(size_t listed, const std::vector<Param>& params, std::string_view noun) {
@@ -87,7 +87,7 @@ class Binder {
         "list one name for each, in order");
   }
 
-  const Param* Own(const std::vector<Param> Operator::*params, size_t i) const {
+  const Param* Own(const std::vector<Param> Operator::* params, size_t i) const {
     if (backward_ == nullptr || i >= (backward_->*params).size()) return nullptr;
     return &(backward_->*params)[i];
   }
@@ -114,15 +114,15 @@ class Binder {
           "leave it out; what is no float has no gradient");
     const Param* own = Own(&Operator::inputs, i);
     if (own == nullptr) return;
-    const bool list_differs = (source->param_type == ParamType::kDynamic) !=
-                              (own->param_type == ParamType::kDynamic);
+    const bool list_differs =
+        (source->param_type == ParamType::kDynamic) != (own->param_type == ParamType::kDynamic);
     const bool may_lack = role.kind == kOpwrightRoleInput &&
                           source->param_type == ParamType::kOptional &&
                           own->param_type == ParamType::kRequired;
     if (list_differs || may_lack)
       Say("MD037",
-          StrCat(source->name, " is ", KindText(source->param_type), " in ", forward_.name, ", the input ",
-                 own->name, " of ", backward_->name, " that takes ",
+          StrCat(source->name, " is ", KindText(source->param_type), " in ", forward_.name,
+                 ", the input ", own->name, " of ", backward_->name, " that takes ",
                  role.kind == kOpwrightRoleGrad ? "its gradient" : "it", " is ",
                  KindText(own->param_type)),
           StrCat("write \"param_type\": \"", KindText(source->param_type), "\" for ", own->name));
@@ -134,10 +134,9 @@ class Binder {
     for (const Param& output : forward_.outputs)
       if (IsFloat(output)) names.push_back(StrCat(kGrad, output.name));
     const std::string nearest = Nearest(name, names);
-    Say("MD034",
-        StrCat(long_form ? "\"inputs\" has " : "the input ", name,
-               long_form ? "" : StrCat(" of ", backward_->name),
-               ", which is no input, output or gradient of an output of ", forward_.name),
+    const std::string what = long_form ? StrCat("\"inputs\" has ", name, ", which")
+                                       : StrCat("the input ", name, " of ", backward_->name);
+    Say("MD034", StrCat(what, " is no input, output or gradient of an output of ", forward_.name),
         nearest.empty() ? StrCat("known are ", JoinAnd(names)) : StrCat("write ", nearest));
   }
 
@@ -152,16 +151,19 @@ class Binder {
         if (IsFloat(input)) names.push_back(long_form ? input.name : StrCat(kGrad, input.name));
       const std::string nearest = Nearest(name, names);
       return Say("MD034",
-                 long_form ? StrCat("\"outputs\" has ", name, ", which is no input of ", forward_.name)
-                           : StrCat("the output ", name, " of ", backward_->name,
-                                    " is not named grad_INPUT after an input of ", forward_.name),
+                 long_form
+                     ? StrCat("\"outputs\" has ", name, ", which is no input of ", forward_.name)
+                     : StrCat("the output ", name, " of ", backward_->name,
+                              " is not named grad_INPUT after an input of ", forward_.name),
                  !nearest.empty() ? StrCat("write ", nearest)
                  : names.empty()  ? StrCat(forward_.name, " has no float input")
                                   : StrCat("known are ", JoinAnd(names)));
     }
     const Param& input = forward_.inputs[static_cast<size_t>(*index)];
-    if (std::find(binding->outputs.begin(), binding->outputs.end(), *index) != binding->outputs.end())
-      Say("MD036", StrCat("two outputs are the gradient of ", input.name), "each input has one gradient");
+    if (std::find(binding->outputs.begin(), binding->outputs.end(), *index) !=
+        binding->outputs.end())
+      Say("MD036", StrCat("two outputs are the gradient of ", input.name),
+          "each input has one gradient");
     binding->outputs.push_back(*index);
     if (!IsFloat(input))
       Say("MD035", StrCat(name, " is given as gradient, but ", input.name, " has no float dtype"),
@@ -169,13 +171,17 @@ class Binder {
     const Param* own = Own(&Operator::outputs, i);
     if (own == nullptr) return;
     if (!IsFloat(*own))
-      Say("MD035", StrCat("the output ", own->name, " of ", backward_->name, " is the gradient of ",
-                          input.name, " and has no float dtype"),
+      Say("MD035",
+          StrCat("the output ", own->name, " of ", backward_->name, " is the gradient of ",
+                 input.name, " and has no float dtype"),
           "give it the dtypes of that input");
-    if ((input.param_type == ParamType::kDynamic) != (own->param_type == ParamType::kDynamic))
+    // An absent input says nothing about the shape of its gradient, so that must be absent too.
+    if (input.param_type != own->param_type &&
+        (input.param_type != ParamType::kRequired || own->param_type == ParamType::kDynamic))
       Say("MD037",
-          StrCat(input.name, " is ", KindText(input.param_type), " in ", forward_.name, ", its gradient ",
-                 own->name, " in ", backward_->name, " is ", KindText(own->param_type)),
+          StrCat(input.name, " is ", KindText(input.param_type), " in ", forward_.name,
+                 ", its gradient ", own->name, " in ", backward_->name, " is ",
+                 KindText(own->param_type)),
           StrCat("write \"param_type\": \"", KindText(input.param_type), "\" for ", own->name));
   }
 
@@ -186,12 +192,14 @@ class Binder {
                                       [&](const Attr& attr) { return attr.name == own.name; });
       if (found == forward_.attrs.end()) {
         if (own.required)
-          Say("MD038", StrCat(backward_->name, " needs the attribute ", own.name, ", which ",
-                              forward_.name, " does not have"),
+          Say("MD038",
+              StrCat(backward_->name, " needs the attribute ", own.name, ", which ", forward_.name,
+                     " does not have"),
               StrCat("give it a default, or add it to ", forward_.name));
       } else if (found->type != own.type) {
-        Say("MD038", StrCat("the attribute ", own.name, " is ", AttrTypeText(found->type), " in ",
-                            forward_.name, " and ", AttrTypeText(own.type), " in ", backward_->name),
+        Say("MD038",
+            StrCat("the attribute ", own.name, " is ", AttrTypeText(found->type), " in ",
+                   forward_.name, " and ", AttrTypeText(own.type), " in ", backward_->name),
             StrCat("write \"type\": \"", AttrTypeText(found->type), "\" in both"));
       }
     }
@@ -213,7 +221,8 @@ std::vector<std::string> Strings(const JsonValue* list) {
 
 void ReadGradient(Checker& checker, const JsonValue& value, const std::string& path, Operator* op) {
   GradientSpec& spec = op->gradient;
-  spec.span = checker.SpanOf(value.begin, value.is(JsonKind::kString) ? value.end : value.begin + 1);
+  spec.span =
+      checker.SpanOf(value.begin, value.is(JsonKind::kString) ? value.end : value.begin + 1);
   if (value.is(JsonKind::kString)) {
     if (value.string == "none") return;
     if (value.string == "auto") {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one file that includes nlohmann/json. Its SAX interface gives no places, so the parser reads through
-// an iterator that counts: when an event arrives, exactly its token has been read (a number reads one
-// byte more), and its start is the first byte after the previous token that is no separator.
+// The one file that includes nlohmann/json. Its SAX interface gives no places, so the parser reads
+// through an iterator that counts: when an event arrives, exactly its token has been read (a number
+// reads one byte more), and its start is the first byte after the previous token that is no
+// separator.
 #include "metadef/json_tree.h"
 
 #include <algorithm>
@@ -120,9 +121,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     last_begin_ = last_end_;
     while (last_begin_ < text_.size() && IsSeparator(text_[last_begin_])) ++last_begin_;
     last_end_ = Read();
-    if (!number) return;
-    last_end_ = last_begin_;
-    while (last_end_ < text_.size() && IsNumberByte(text_[last_end_])) ++last_end_;
+    const bool at_end = last_end_ == text_.size() && IsNumberByte(text_.back());
+    if (number && !at_end) --last_end_;
   }
 
   JsonValue& Add(JsonKind kind) {
@@ -175,8 +175,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 Diagnostic Limit(std::string_view text, const std::string& file, size_t at, std::string message,
                  std::string hint) {
   const LineIndex lines(text.substr(0, std::min(text.size(), kMaxJsonBytes)));
-  return {"MD003",         Severity::kError,   file, lines.Line(at), lines.Column(at), 1,
-          std::move(message), std::move(hint)};
+  return {"MD003", Severity::kError,   file,           lines.Line(at), lines.Column(at),
+          1,       std::move(message), std::move(hint)};
 }
 
 }  // namespace
@@ -187,12 +187,13 @@ const JsonValue* JsonValue::Find(std::string_view key) const {
   return nullptr;
 }
 
-JsonValue ParseJson(std::string_view text, const std::string& file, std::vector<Diagnostic>* errors) {
+JsonValue ParseJson(std::string_view text, const std::string& file,
+                    std::vector<Diagnostic>* errors) {
   if (text.size() > kMaxJsonBytes) {
-    errors->push_back(Limit(text, file, 0,
-                            StrCat("the file has ", text.size(), " bytes, at most ", kMaxJsonBytes,
-                                   " are read"),
-                            "a metadef is a few KiB; give the metadef alone"));
+    errors->push_back(
+        Limit(text, file, 0,
+              StrCat("the file has ", text.size(), " bytes, at most ", kMaxJsonBytes, " are read"),
+              "a metadef is a few KiB; give the metadef alone"));
     return {};
   }
   TreeBuilder builder(text);
@@ -201,17 +202,18 @@ JsonValue ParseJson(std::string_view text, const std::string& file, std::vector<
   bool good = false;
   try {
     const char* begin = text.data();
-    good = !bom && nlohmann::json::sax_parse(CountingIterator(begin, builder.furthest()),
-                                             CountingIterator(begin + text.size(), builder.furthest()),
-                                             &builder);
+    good = !bom && nlohmann::json::sax_parse(
+                       CountingIterator(begin, builder.furthest()),
+                       CountingIterator(begin + text.size(), builder.furthest()), &builder);
   } catch (const std::exception&) {
     good = false;
   }
   if (good) return std::move(builder.root());
   if (builder.too_deep()) {
-    errors->push_back(Limit(text, file, builder.token_begin(),
-                            StrCat("lists and objects are nested deeper than ", kMaxJsonDepth, " levels"),
-                            "a metadef needs 5 levels"));
+    errors->push_back(
+        Limit(text, file, builder.token_begin(),
+              StrCat("lists and objects are nested deeper than ", kMaxJsonDepth, " levels"),
+              "a metadef needs 5 levels"));
   } else if (builder.too_many()) {
     errors->push_back(Limit(text, file, builder.token_begin(),
                             StrCat("the file has more than ", kMaxJsonTokens, " keys and values"),
@@ -225,7 +227,7 @@ JsonValue ParseJson(std::string_view text, const std::string& file, std::vector<
 size_t SourceOffset(std::string_view text, const JsonValue& string, size_t index) {
   size_t at = string.begin + 1;
   const size_t last = string.end - 1;
-  for (size_t decoded = 0; at < last; ) {
+  for (size_t decoded = 0; at < last;) {
     size_t source = 1;
     size_t bytes = 1;
     if (text[at] == '\\') {
@@ -263,10 +265,9 @@ std::string Describe(const JsonValue& value) {
       return StrCat("a string of ", value.string.size(), " bytes");
     }
     case JsonKind::kList:
-      return value.items.empty() ? "an empty list"
-             : value.items.size() == 1
-                 ? std::string("a list of 1 entry")
-                 : StrCat("a list of ", value.items.size(), " entries");
+      return value.items.empty()       ? "an empty list"
+             : value.items.size() == 1 ? std::string("a list of 1 entry")
+                                       : StrCat("a list of ", value.items.size(), " entries");
     case JsonKind::kObject:
       break;
   }
@@ -279,7 +280,8 @@ LineIndex::LineIndex(std::string_view text) : text_(text), starts_{0} {
 }
 
 int LineIndex::Line(size_t offset) const {
-  return static_cast<int>(std::upper_bound(starts_.begin(), starts_.end(), offset) - starts_.begin());
+  return static_cast<int>(std::upper_bound(starts_.begin(), starts_.end(), offset) -
+                          starts_.begin());
 }
 
 int LineIndex::Column(size_t offset) const {
@@ -289,7 +291,8 @@ int LineIndex::Column(size_t offset) const {
 int LineIndex::Length(size_t begin, size_t end) const {
   end = std::min(end, text_.size());
   int count = 0;
-  for (size_t i = begin; i < end; ++i) count += (static_cast<unsigned char>(text_[i]) & 0xc0) != 0x80;
+  for (size_t i = begin; i < end; ++i)
+    count += (static_cast<unsigned char>(text_[i]) & 0xc0) != 0x80;
   return count;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON as a tree in which every key and value knows its bytes in the text, repeated keys included. What
-// the values mean is not this file's business.
+// JSON as a tree in which every key and value knows its bytes in the text, repeated keys included.
+// What the values mean is not this file's business.
 #pragma once
 
 #include <cstddef>
@@ -47,9 +47,11 @@ inline constexpr size_t kMaxJsonDepth = 64;
 inline constexpr size_t kMaxJsonTokens = 1'000'000;
 
 // On failure errors has exactly one Diagnostic (MD002 or MD003) and the result is of no use.
-JsonValue ParseJson(std::string_view text, const std::string& file, std::vector<Diagnostic>* errors);
+JsonValue ParseJson(std::string_view text, const std::string& file,
+                    std::vector<Diagnostic>* errors);
 
-// The byte of the text at which byte `index` of a string value was written, escapes counted as they stand.
+// The byte of the text at which byte `index` of a string value was written, escapes counted as they
+// stand.
 size_t SourceOffset(std::string_view text, const JsonValue& string, size_t index);
 
 // "the string \"abc\"", "the number 3", "a list of 2 entries": what stands there, for messages.

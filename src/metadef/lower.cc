@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operator in the flat form of the C interface. Everything that the structs point to lies in deques
-// and maps of one Storage on the heap, whose elements never move.
+// An operator in the flat form of the C interface. Everything that the structs point to lies in
+// deques and maps of one Storage on the heap, whose elements never move.
 #include <algorithm>
 #include <deque>
 
@@ -49,7 +49,8 @@ const OpwrightParamDef* LowerParam(const Param& param, Storage* storage) {
   for (const Dim& dim : param.shape.dims) dims.push_back(LowerDim(dim, storage->op));
   std::vector<OpwrightDType>& dtypes = storage->dtypes.emplace_back();
   for (int k = 0; k < storage->op.num_columns; ++k)
-    dtypes.push_back(DTypeFromName(param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(k)]));
+    dtypes.push_back(
+        DTypeFromName(param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(k)]));
   OpwrightParamDef& def = storage->params.emplace_back();
   def = {};
   def.struct_size = sizeof def;
@@ -156,7 +157,8 @@ void LowerOperator(Storage* storage) {
   for (const Param& input : op.inputs) storage->inputs.push_back(LowerParam(input, storage));
   for (const Param& output : op.outputs) storage->outputs.push_back(LowerParam(output, storage));
   for (const Attr& attr : op.attrs) storage->attr_table.push_back(LowerAttr(attr, storage));
-  for (const ShapeRule& rule : op.shape_rules) storage->rule_table.push_back(LowerRule(rule, storage));
+  for (const ShapeRule& rule : op.shape_rules)
+    storage->rule_table.push_back(LowerRule(rule, storage));
   for (const std::string& symbol : op.symbols) storage->symbols.push_back(symbol.c_str());
   OpwrightOpDef& def = storage->def;
   def.struct_size = sizeof def;

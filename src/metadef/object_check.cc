@@ -46,7 +46,8 @@ bool CheckField(Checker& checker, const Field& field, const JsonValue& value,
     case FieldKind::kShapeRule:
       if (value.is(JsonKind::kString) || value.is(JsonKind::kList) || value.is(JsonKind::kObject))
         return true;
-      return WrongType(checker, value, path, "a rule in a string, a list of dimensions or an object",
+      return WrongType(checker, value, path,
+                       "a rule in a string, a list of dimensions or an object",
                        "write \"same(x)\", \"broadcast(x, y)\", \"kernel\" or [\"n\", \"2*m\"]");
     case FieldKind::kGradient:
       if (value.is(JsonKind::kString) || value.is(JsonKind::kObject)) return true;
@@ -65,11 +66,11 @@ void CheckUnknown(Checker& checker, const JsonMember& member, std::span<const Fi
   std::vector<std::string> names;
   for (const Field& field : fields) names.emplace_back(field.name);
   const std::string nearest = Nearest(member.key, names);
-  checker.Warning("MD005", member.key_begin, member.key_end,
-                  StrCat(path.empty() ? "" : path.substr(0, path.size() - 1) + ": ", "the field ",
-                         JsonQuote(member.key), " is not known and says nothing"),
-                  nearest.empty() ? StrCat("known are ", JoinAnd(names))
-                                  : StrCat("write \"", nearest, "\""));
+  checker.Warning(
+      "MD005", member.key_begin, member.key_end,
+      StrCat(path.empty() ? "" : path.substr(0, path.size() - 1) + ": ", "the field ",
+             JsonQuote(member.key), " is not known and says nothing"),
+      nearest.empty() ? StrCat("known are ", JoinAnd(names)) : StrCat("write \"", nearest, "\""));
 }
 
 }  // namespace
@@ -86,10 +87,11 @@ ObjectFields CheckObject(Checker& checker, ObjectKind kind, const JsonValue& obj
     for (size_t k = 0; k < m && first == nullptr; ++k)
       if (object.members[k].key == member.key) first = &object.members[k];
     if (first != nullptr) {
-      checker.Error("MD004", member.key_begin, member.key_end,
-                    StrCat("the key ", JsonQuote(member.key), " stands twice in one object, first at ",
-                           checker.Place(first->key_begin)),
-                    "remove one of them");
+      checker.Error(
+          "MD004", member.key_begin, member.key_end,
+          StrCat("the key ", JsonQuote(member.key), " stands twice in one object, first at ",
+                 checker.Place(first->key_begin)),
+          "remove one of them");
       continue;
     }
     size_t index = 0;

@@ -19,7 +19,8 @@ Param ReadParam(Checker& checker, const JsonValue& object, const std::string& pa
   const ObjectFields fields = CheckObject(checker, ObjectKind::kParam, object, StrCat(path, "."));
   Param param;
   param.span = checker.SpanOf(object);
-  if (fields["name"] != nullptr) param.name = fields["name"]->string;
+  // A name that is wrong in itself is still what the rules mean.
+  if (const JsonValue* name = object.Find("name")) param.name = name->string;
   if (const JsonValue* dtypes = fields["dtype"])
     for (const JsonValue& item : dtypes->items) param.dtypes.push_back(CanonicalDType(item.string));
   if (const JsonValue* formats = fields["format"])
@@ -108,7 +109,8 @@ void ReadMutates(Checker& checker, const JsonValue& list, const std::string& pat
     const auto index = static_cast<int32_t>(found - names.begin());
     if (std::find(op->mutates.begin(), op->mutates.end(), index) != op->mutates.end()) {
       checker.Error("MD032", list.items[i],
-                    StrCat(path, "[", i, "]: ", JsonQuote(name), " stands twice"), "remove one of them");
+                    StrCat(path, "[", i, "]: ", JsonQuote(name), " stands twice"),
+                    "remove one of them");
       continue;
     }
     op->mutates.push_back(index);
@@ -134,20 +136,21 @@ std::optional<Operator> ReadOperator(Checker& checker, const JsonValue& object,
   if (outputs != nullptr && op.outputs.empty())
     checker.Error("MD019", *outputs,
                   StrCat(path, "output_desc is an empty list, expected at least one output"),
-                  "an operator that only writes its inputs names one of them in \"mutates\" and returns "
-                  "a status in an output");
+                  "list what the kernel computes");
   CheckUnique(checker, fields, path);
   CheckSymbols(checker, fields, path, op);
   CheckColumns(checker, fields, path, &op);
   CollectSymbols(&op);
   if (fields["mutates"] != nullptr)
     ReadMutates(checker, *fields["mutates"], StrCat(path, "mutates"), &op);
-  // Rules speak of inputs; with those in doubt they would only repeat the doubt.
-  const bool params_good = fields["input_desc"] != nullptr && outputs != nullptr &&
-                           std::all_of(op.inputs.begin(), op.inputs.end(),
-                                       [](const Param& input) { return !input.name.empty(); });
-  if (params_good && ShapesAreRead(fields))
-    ReadShapeRules(checker, fields["shape_rule"], *outputs, path, &op);
+  // Rules speak of inputs; without their names they would only repeat the doubt.
+  const bool params_good =
+      fields["input_desc"] != nullptr && outputs != nullptr &&
+      (fields["shape_rule"] != nullptr || object.Find("shape_rule") == nullptr) &&
+      std::all_of(op.inputs.begin(), op.inputs.end(),
+                  [](const Param& input) { return !input.name.empty(); });
+  if (params_good)
+    ReadShapeRules(checker, fields["shape_rule"], *outputs, path, ShapesAreRead(fields), &op);
   if (fields["gradient"] != nullptr)
     ReadGradient(checker, *fields["gradient"], StrCat(path, "gradient"), &op);
   if (fields["side_effect"] != nullptr) op.side_effect = fields["side_effect"]->boolean;

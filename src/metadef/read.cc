@@ -70,9 +70,9 @@ void ReadRoot(Checker& checker, const JsonValue& root, ReadResult* result) {
     for (size_t i = 0; i < root.items.size(); ++i) {
       const std::string path = StrCat("[", i, "]");
       if (!root.items[i].is(JsonKind::kObject)) {
-        checker.Error("MD010", root.items[i],
-                      StrCat(path, " is ", Describe(root.items[i]), ", expected an operator, an object"),
-                      "");
+        checker.Error(
+            "MD010", root.items[i],
+            StrCat(path, " is ", Describe(root.items[i]), ", expected an operator, an object"), "");
         continue;
       }
       const std::string prefix = StrCat(path, ".");
@@ -80,7 +80,8 @@ void ReadRoot(Checker& checker, const JsonValue& root, ReadResult* result) {
     }
   } else {
     checker.Error("MD010", root,
-                  StrCat("the file is ", Describe(root), ", expected an operator, an object, or a list "
+                  StrCat("the file is ", Describe(root),
+                         ", expected an operator, an object, or a list "
                          "of operators"),
                   "");
   }
@@ -128,13 +129,20 @@ OpwrightDType DTypeFromName(std::string_view canonical) {
     OpwrightDType dtype;
   };
   constexpr Row kRows[] = {
-      {"float32", {kOpwrightFloat, 32, 1}},      {"float16", {kOpwrightFloat, 16, 1}},
-      {"bfloat16", {kOpwrightBfloat, 16, 1}},    {"float64", {kOpwrightFloat, 64, 1}},
-      {"int8", {kOpwrightInt, 8, 1}},            {"int16", {kOpwrightInt, 16, 1}},
-      {"int32", {kOpwrightInt, 32, 1}},          {"int64", {kOpwrightInt, 64, 1}},
-      {"uint8", {kOpwrightUInt, 8, 1}},          {"uint16", {kOpwrightUInt, 16, 1}},
-      {"uint32", {kOpwrightUInt, 32, 1}},        {"uint64", {kOpwrightUInt, 64, 1}},
-      {"bool", {kOpwrightBool, 8, 1}},           {"complex64", {kOpwrightComplex, 64, 1}},
+      {"float32", {kOpwrightFloat, 32, 1}},
+      {"float16", {kOpwrightFloat, 16, 1}},
+      {"bfloat16", {kOpwrightBfloat, 16, 1}},
+      {"float64", {kOpwrightFloat, 64, 1}},
+      {"int8", {kOpwrightInt, 8, 1}},
+      {"int16", {kOpwrightInt, 16, 1}},
+      {"int32", {kOpwrightInt, 32, 1}},
+      {"int64", {kOpwrightInt, 64, 1}},
+      {"uint8", {kOpwrightUInt, 8, 1}},
+      {"uint16", {kOpwrightUInt, 16, 1}},
+      {"uint32", {kOpwrightUInt, 32, 1}},
+      {"uint64", {kOpwrightUInt, 64, 1}},
+      {"bool", {kOpwrightBool, 8, 1}},
+      {"complex64", {kOpwrightComplex, 64, 1}},
       {"complex128", {kOpwrightComplex, 128, 1}},
   };
   for (const Row& row : kRows)

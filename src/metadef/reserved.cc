@@ -6,7 +6,8 @@
 namespace opwright::metadef {
 namespace {
 
-// The tables are sorted.
+// The tables are sorted, and filled line by line.
+// clang-format off
 constexpr std::string_view kKeywords[] = {
     "alignas", "alignof", "and", "and_eq", "as", "asm", "assert", "async", "auto", "await",
     "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t",
@@ -79,6 +80,7 @@ constexpr std::string_view kLibraryNames[] = {
     "umount", "uname", "ungetc", "unlink", "unsetenv", "usleep", "utime", "valloc", "vfork",
     "vfprintf", "vprintf", "vsnprintf", "vsprintf", "wait", "waitpid", "warn", "warnx", "wcslen",
     "write", "writev", "y0", "y0f", "y0l", "y1", "y1f", "y1l", "yn", "ynf", "ynl"};
+// clang-format on
 
 constexpr std::string_view kArgumentNames[] = {"cls", "dout", "name", "out", "self"};
 constexpr std::string_view kTakenNamespaces[] = {"aten", "prim", "prims", "torch"};

@@ -25,7 +25,9 @@ std::string Integer(std::string_view least) {
   return StrCat("{\"type\":\"integer\",\"minimum\":", least, ",\"maximum\":", kMaxInt, "}");
 }
 
-std::string ListOf(std::string_view items) { return StrCat("{\"type\":\"array\",\"items\":", items, "}"); }
+std::string ListOf(std::string_view items) {
+  return StrCat("{\"type\":\"array\",\"items\":", items, "}");
+}
 
 std::string SnakeName(std::initializer_list<std::span<const std::string_view>> refused) {
   std::vector<std::string_view> words;
@@ -62,8 +64,8 @@ std::string KindSchema(const Field& field) {
       return StrCat("{\"anyOf\":[", Ref("rule"),
                     ",{\"type\":\"object\",\"additionalProperties\":", Ref("rule"), "}]}");
     case FieldKind::kGradient:
-      return StrCat("{\"anyOf\":[{\"enum\":[\"none\",\"auto\"]},", Ref("op_name"), ",", Ref("gradient"),
-                    "]}");
+      return StrCat("{\"anyOf\":[{\"enum\":[\"none\",\"auto\"]},", Ref("op_name"), ",",
+                    Ref("gradient"), "]}");
     case FieldKind::kNames:
       return ListOf("{\"type\":\"string\"}");
     case FieldKind::kDefault:
@@ -78,12 +80,13 @@ std::string Object(ObjectKind kind, std::string_view more = "") {
   for (const Field& field : FieldsOf(kind)) {
     std::string schema = KindSchema(field);
     schema.pop_back();  // the description goes in
-    schema += StrCat(schema.size() > 1 ? "," : "", "\"description\":", JsonQuote(field.description), "}");
+    schema +=
+        StrCat(schema.size() > 1 ? "," : "", "\"description\":", JsonQuote(field.description), "}");
     properties += StrCat(properties.empty() ? "" : ",", JsonQuote(field.name), ":", schema);
     if (field.required) required.push_back(field.name);
   }
-  return StrCat("{\"type\":\"object\",\"properties\":{", properties, "},\"required\":", List(required), more,
-                "}");
+  return StrCat("{\"type\":\"object\",\"properties\":{", properties,
+                "},\"required\":", List(required), more, "}");
 }
 
 std::string DefaultSchema(AttrType type) {
@@ -115,8 +118,8 @@ std::string DefaultSchema(AttrType type) {
 
 // "if the field is value, then".
 std::string When(std::string_view field, std::string_view value, std::string_view then) {
-  return StrCat("{\"if\":{\"properties\":{\"", field, "\":{\"const\":\"", value, "\"}},\"required\":[\"",
-                field, "\"]},\"then\":", then, "}");
+  return StrCat("{\"if\":{\"properties\":{\"", field, "\":{\"const\":\"", value,
+                "\"}},\"required\":[\"", field, "\"]},\"then\":", then, "}");
 }
 
 std::string AttrRules() {
@@ -124,27 +127,30 @@ std::string AttrRules() {
       When("param_type", "optional", "{\"required\":[\"default_value\"]}") + "," +
       When("param_type", "required", "{\"not\":{\"required\":[\"default_value\"]}}");
   for (const AttrTypeName& row : AttrTypeNames())
-    rules += "," + When("type", row.written,
-                        StrCat("{\"properties\":{\"default_value\":", DefaultSchema(row.type), "}}"));
+    rules +=
+        "," + When("type", row.written,
+                   StrCat("{\"properties\":{\"default_value\":", DefaultSchema(row.type), "}}"));
   return StrCat(",\"allOf\":[", rules, "]");
 }
 
 std::string ShapeSchema() {
   const std::string dim = Ref("dimension");
   return StrCat("{\"anyOf\":[{\"const\":[-2]},{\"type\":\"array\",\"maxItems\":", OPWRIGHT_MAX_RANK,
-                ",\"items\":", dim, "},{\"type\":\"array\",\"minItems\":1,\"maxItems\":",
-                OPWRIGHT_MAX_RANK + 1, ",\"prefixItems\":[{\"const\":\"...\"}],\"items\":", dim, "}]}");
+                ",\"items\":", dim,
+                "},{\"type\":\"array\",\"minItems\":1,\"maxItems\":", OPWRIGHT_MAX_RANK + 1,
+                ",\"prefixItems\":[{\"const\":\"...\"}],\"items\":", dim, "}]}");
 }
 
 std::string DimensionSchema() {
-  return StrCat("{\"anyOf\":[", Integer("-1"), ",{\"type\":\"string\",\"pattern\":\"^[A-Za-z_][A-Za-z0-9_]{0,",
-                kMaxNameLength - 1, "}$\",\"not\":{\"enum\":", List(RuleFunctions()), "}}]}");
+  return StrCat("{\"anyOf\":[", Integer("-1"),
+                ",{\"type\":\"string\",\"pattern\":\"^[A-Za-z_][A-Za-z0-9_]{0,", kMaxNameLength - 1,
+                "}$\",\"not\":{\"enum\":", List(RuleFunctions()), "}}]}");
 }
 
 std::string RuleSchema() {
-  return StrCat("{\"anyOf\":[{\"type\":\"string\",\"minLength\":1},{\"type\":\"array\",\"maxItems\":",
-                OPWRIGHT_MAX_RANK + 1, ",\"items\":{\"anyOf\":[", Integer("0"),
-                ",{\"type\":\"string\",\"minLength\":1}]}}]}");
+  return StrCat(
+      "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"maxItems\":", OPWRIGHT_MAX_RANK + 1,
+      ",\"items\":{\"anyOf\":[", Integer("0"), ",{\"type\":\"string\"}]}}]}");
 }
 
 // Two spaces a level; lists of words stay on their line as long as they fit.
@@ -162,7 +168,8 @@ std::string Pretty(std::string_view compact) {
       const size_t end = compact.find_first_of("{}[]", i + 1);
       const bool leaf = end != compact.npos && compact[end] == (c == '{' ? '}' : ']');
       if (leaf && end - i < 72) {
-        for (char inner : compact.substr(i, end - i + 1)) out += inner == ',' ? ", " : std::string(1, inner);
+        for (char inner : compact.substr(i, end - i + 1))
+          out += inner == ',' ? ", " : std::string(1, inner);
         i = end;
       } else {
         out += c;
@@ -188,15 +195,17 @@ std::string EmitSchema() {
   std::vector<std::string_view> dtypes;
   for (const DTypeName& row : DTypeNames()) dtypes.push_back(row.written);
   return Pretty(StrCat(
-      "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Opwright metadef\",",
-      "\"anyOf\":[", Ref("operator"), ",{\"type\":\"array\",\"minItems\":1,\"items\":", Ref("operator"),
-      "}],\"$defs\":{\"operator\":", Object(ObjectKind::kOperator), ",\"param\":",
-      Object(ObjectKind::kParam), ",\"attr\":", Object(ObjectKind::kAttr, AttrRules()), ",\"gradient\":",
-      Object(ObjectKind::kGradient), ",\"shape\":", ShapeSchema(), ",\"dimension\":", DimensionSchema(),
-      ",\"rule\":", RuleSchema(), ",\"dtype\":{\"enum\":", List(dtypes), "},\"format\":{\"enum\":",
-      List(FormatNames()), "},\"op_name\":", SnakeName({Keywords(), LibraryNames()}), ",\"name\":",
-      SnakeName({Keywords(), ArgumentNames()}), ",\"namespace\":",
-      SnakeName({Keywords(), TakenNamespaces()}), "}}"));
+      "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Opwright "
+      "metadef\",",
+      "\"anyOf\":[", Ref("operator"), ",{\"type\":\"array\",\"minItems\":1,\"items\":",
+      Ref("operator"), "}],\"$defs\":{\"operator\":", Object(ObjectKind::kOperator), ",\"param\":",
+      Object(ObjectKind::kParam), ",\"attr\":", Object(ObjectKind::kAttr, AttrRules()),
+      ",\"gradient\":", Object(ObjectKind::kGradient), ",\"shape\":", ShapeSchema(),
+      ",\"dimension\":", DimensionSchema(), ",\"rule\":", RuleSchema(),
+      ",\"dtype\":{\"enum\":", List(dtypes), "},\"format\":{\"enum\":", List(FormatNames()),
+      "},\"op_name\":", SnakeName({Keywords(), LibraryNames()}),
+      ",\"name\":", SnakeName({Keywords(), ArgumentNames()}),
+      ",\"namespace\":", SnakeName({Keywords(), TakenNamespaces()}), "}}"));
 }
 
 }  // namespace opwright::metadef

@@ -31,7 +31,8 @@ bool CheckEntry(Checker& checker, const JsonValue& entry, size_t position, size_
                 const std::string& path) {
   const std::string found = StrCat(path, " is ", Describe(entry));
   if (entry.is(JsonKind::kInt)) {
-    if (entry.out_of_range) return Bad(checker, "MD020", entry, found, "write -1 for an unknown one");
+    if (entry.out_of_range)
+      return Bad(checker, "MD020", entry, found, "write -1 for an unknown one");
     if (entry.integer >= -1) return true;
     if (entry.integer == -2 && count == 1) return true;
     if (entry.integer == -2)
@@ -68,7 +69,8 @@ bool CheckEntry(Checker& checker, const JsonValue& entry, size_t position, size_
 bool CheckShape(Checker& checker, const JsonValue& value, const std::string& path) {
   if (!value.is(JsonKind::kList)) {
     std::string hint;
-    if (value.is(JsonKind::kInt) && !value.out_of_range) hint = StrCat("write [", value.integer, "]");
+    if (value.is(JsonKind::kInt) && !value.out_of_range)
+      hint = StrCat("write [", value.integer, "]");
     if (value.is(JsonKind::kString)) hint = StrCat("write [", JsonQuote(value.string), "]");
     return WrongType(checker, value, path, "a list of dimensions", std::move(hint));
   }
@@ -77,9 +79,10 @@ bool CheckShape(Checker& checker, const JsonValue& value, const std::string& pat
     good &= CheckEntry(checker, value.items[i], i, value.items.size(), StrCat(path, "[", i, "]"));
   const size_t dims = value.items.size() - (!value.items.empty() && IsEllipsis(value.items[0]));
   if (dims > OPWRIGHT_MAX_RANK)
-    return Bad(checker, "MD020", value,
-               StrCat(path, " has ", dims, " dimensions, at most ", OPWRIGHT_MAX_RANK, " are possible"),
-               "");
+    return Bad(
+        checker, "MD020", value,
+        StrCat(path, " has ", dims, " dimensions, at most ", OPWRIGHT_MAX_RANK, " are possible"),
+        "");
   return good;
 }
 

@@ -19,7 +19,8 @@ std::vector<std::string> InputSymbols(const Operator& op) {
   std::vector<std::string> symbols;
   for (const Param& input : op.inputs)
     for (const Dim& dim : input.shape.dims)
-      if (!dim.symbol.empty() && std::find(symbols.begin(), symbols.end(), dim.symbol) == symbols.end())
+      if (!dim.symbol.empty() &&
+          std::find(symbols.begin(), symbols.end(), dim.symbol) == symbols.end())
         symbols.push_back(dim.symbol);
   return symbols;
 }
@@ -41,7 +42,10 @@ std::string ShapeText(const Shape& shape) {
 class RuleReader {
  public:
   RuleReader(Checker& checker, const Operator& op)
-      : checker_(checker), op_(op), symbols_(InputSymbols(op)), scope_{op.inputs, op.attrs, symbols_} {}
+      : checker_(checker),
+        op_(op),
+        symbols_(InputSymbols(op)),
+        scope_{op.inputs, op.attrs, symbols_} {}
 
   // The rule for one output; nullopt when it was reported.
   std::optional<ShapeRule> Read(const JsonValue& value, const std::string& path, size_t output) {
@@ -83,9 +87,10 @@ class RuleReader {
     if (known) return rule;
     checker_.Error(
         "MD030", place,
-        StrCat(path, ": nothing says what shape ", output.name, " has: ",
-               optional_only ? "only optional inputs have" : "no input has", " the shape list ",
-               rule.text, ", and not all of its entries are numbers and dimensions named by inputs"),
+        StrCat(path, ": nothing says what shape ", output.name,
+               " has: ", optional_only ? "only optional inputs have" : "no input has",
+               " the shape list ", rule.text,
+               ", and not all of its entries are numbers and dimensions named by inputs"),
         StrCat("write a \"shape_rule\", ", kRules));
     return std::nullopt;
   }
@@ -108,7 +113,8 @@ class RuleReader {
 
   bool BadRule(const JsonValue& value, size_t begin, size_t end, const std::string& path,
                std::string message, std::string hint) {
-    checker_.ErrorInString("MD029", value, begin, end, StrCat(path, ": ", message), std::move(hint));
+    checker_.ErrorInString("MD029", value, begin, end, StrCat(path, ": ", message),
+                           std::move(hint));
     return false;
   }
 
@@ -143,7 +149,8 @@ class RuleReader {
     return BadRule(value, 0, text.size(), path, StrCat(JsonQuote(text), " is no shape rule"), hint);
   }
 
-  // The short form of a backward operator: grad_x has the shape of the own input x, if there is one.
+  // The short form of a backward operator: grad_x has the shape of the own input x, if there is
+  // one.
   void BindForward(size_t output, ShapeRule* rule) {
     const std::string_view name = op_.outputs[output].name;
     if (!name.starts_with("grad_")) return;
@@ -151,7 +158,8 @@ class RuleReader {
       if (op_.inputs[i].name == name.substr(5)) rule->args.push_back(static_cast<int32_t>(i));
   }
 
-  bool ReadArguments(const JsonValue& value, const std::string& path, size_t open, ShapeRule* rule) {
+  bool ReadArguments(const JsonValue& value, const std::string& path, size_t open,
+                     ShapeRule* rule) {
     const std::string& text = value.string;
     const size_t close = text.find(')', open);
     if (close == text.npos)
@@ -188,7 +196,8 @@ class RuleReader {
       rule->args.push_back(index);
       return true;
     }
-    if (name.empty()) return BadRule(value, begin, end, path, "the name of an input is missing", "");
+    if (name.empty())
+      return BadRule(value, begin, end, path, "the name of an input is missing", "");
     const std::string nearest = Nearest(name, names);
     checker_.ErrorInString("MD028", value, begin, end, StrCat(path, ": ", name, " is no input"),
                            !nearest.empty() ? StrCat("write ", nearest)
@@ -204,9 +213,9 @@ class RuleReader {
       good &= ReadDim(value.items[i], StrCat(path, "[", i, "]"), i, rule);
     const size_t dims = value.items.size() - rule->leading_any;
     if (dims > OPWRIGHT_MAX_RANK) {
-      checker_.Error("MD029", value,
-                     StrCat(path, " has ", dims, " dimensions, at most ", OPWRIGHT_MAX_RANK,
-                            " are possible"));
+      checker_.Error(
+          "MD020", value,
+          StrCat(path, " has ", dims, " dimensions, at most ", OPWRIGHT_MAX_RANK, " are possible"));
       return false;
     }
     return good;
@@ -218,7 +227,7 @@ class RuleReader {
       return true;
     }
     if (!entry.is(JsonKind::kString)) {
-      checker_.Error("MD029", entry,
+      checker_.Error("MD020", entry,
                      StrCat(path, " is ", Describe(entry),
                             ", expected a number of at least 0 or an expression in a string"),
                      entry.is(JsonKind::kInt) && !entry.out_of_range
@@ -233,8 +242,9 @@ class RuleReader {
         return true;
       }
       checker_.Error("MD022", entry,
-                     position != 0 ? StrCat(path, " is \"...\", which can only come first")
-                                   : StrCat(path, " is \"...\", but no input has further dimensions"),
+                     position != 0
+                         ? StrCat(path, " is \"...\", which can only come first")
+                         : StrCat(path, " is \"...\", but no input has further dimensions"),
                      position != 0 ? "write it as the first entry"
                                    : "write \"...\" first in the shape list of an input too");
       return false;
@@ -255,7 +265,7 @@ class RuleReader {
 }  // namespace
 
 void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& outputs,
-                    const std::string& path, Operator* op) {
+                    const std::string& path, bool shapes_known, Operator* op) {
   RuleReader reader(checker, *op);
   std::vector<const JsonValue*> rules(op->outputs.size(), nullptr);
   const bool by_output = rule != nullptr && rule->is(JsonKind::kObject);
@@ -285,9 +295,14 @@ void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& ou
   bool shared_rule_failed = false;
   for (size_t i = 0; i < op->outputs.size(); ++i) {
     const JsonValue* own = by_output || rule == nullptr ? rules[i] : rule;
-    const std::string own_path = by_output ? StrCat(path, "shape_rule.", op->outputs[i].name)
-                                           : StrCat(path, "shape_rule");
+    const std::string own_path =
+        by_output ? StrCat(path, "shape_rule.", op->outputs[i].name) : StrCat(path, "shape_rule");
     std::optional<ShapeRule> read;
+    const bool needs_shapes = own == nullptr || own->is(JsonKind::kList);
+    if (needs_shapes && !shapes_known) {
+      op->shape_rules.emplace_back();
+      continue;
+    }
     if (own == nullptr) {
       read = reader.Infer(op->outputs[i], outputs.items[i], StrCat(path, "output_desc[", i, "]"));
     } else if (!shared_rule_failed) {  // one rule for all outputs is reported once

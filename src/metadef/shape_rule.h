@@ -9,9 +9,10 @@
 
 namespace opwright::metadef {
 
-// Fills op->shape_rules, one an output. rule: null when the field is absent; op has its inputs, outputs
-// and attributes. outputs: the list that op->outputs was read from.
+// Fills op->shape_rules, one an output. rule: null when the field is absent; op has its inputs,
+// outputs and attributes. outputs: the list that op->outputs was read from. shapes_known: false
+// when a shape list was wrong, so that what depends on shapes is left alone.
 void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& outputs,
-                    const std::string& path, Operator* op);
+                    const std::string& path, bool shapes_known, Operator* op);
 
 }  // namespace opwright::metadef

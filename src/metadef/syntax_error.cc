@@ -22,14 +22,18 @@ class Explainer {
 
   Diagnostic Run() {
     if (text_.starts_with("\xef\xbb\xbf"))
-      return Say(0, 3, "the file starts with a byte order mark (BOM)", "save it as UTF-8 without BOM");
+      return Say(0, 3, "the file starts with a byte order mark (BOM)",
+                 "save it as UTF-8 without BOM");
     if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff"))
       return Say(0, 2, "the file is UTF-16", "save it as UTF-8 without BOM");
     FindToken();
     if (at_ >= text_.size()) return AtEnd();
     const char c = text_[at_];
+    if (at_ > 0 && at_ == context_.after && text_[at_ - 1] == '0' && c >= '0' && c <= '9')
+      return Say(at_ - 1, NumberLength() + 1, "a number with a leading zero", "remove the zero");
     if (context_.number_overflow)
-      return Say(at_, NumberLength(), "the number is too large for a double", "write a smaller one");
+      return Say(at_, NumberLength(), "the number is too large for a double",
+                 "write a smaller one");
     if (c == '/' || c == '#') return Say(at_, 1, "a comment; JSON has none", "remove it");
     if (c == '\'')
       return Say(at_, 1, "single quotes; JSON strings have double quotes", "write \"...\"");
@@ -59,15 +63,18 @@ class Explainer {
   // The wrong token: the first byte after the last good one that is neither space nor the one
   // separator that may stand there.
   void FindToken() {
-    at_ = context_.after;
-    const size_t stop = context_.stop > 0 ? context_.stop - 1 : 0;
-    for (; at_ < text_.size(); ++at_) {
+    for (at_ = context_.after; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (IsSpace(c)) continue;
-      if (separator_ != 0 || (c != ',' && c != ':') || at_ >= stop) break;
+      if (separator_ != 0 || !MayFollow(c)) break;
       separator_ = c;
       separator_at_ = at_;
     }
+  }
+
+  bool MayFollow(char c) const {
+    if (context_.container == 0 || AfterOpening()) return false;
+    return c == (context_.after_key ? ':' : ',');
   }
 
   // The last good token was an opening bracket, so that no separator may follow.
@@ -90,8 +97,10 @@ class Explainer {
 
   Diagnostic AtEnd() {
     const size_t end = text_.size();
-    if (Trim(text_).empty()) return Say(0, 0, "the file is empty, expected an object or a list", "");
-    if (context_.container == 0) return Say(end, 0, StrCat("the file ends, expected ", Wanted()), "");
+    if (Trim(text_).empty())
+      return Say(0, 0, "the file is empty, expected an object or a list", "");
+    if (context_.container == 0)
+      return Say(end, 0, StrCat("the file ends, expected ", Wanted()), "");
     const char close = context_.container == '{' ? '}' : ']';
     return Say(end, 0,
                StrCat("the file ends, but the ", Quoted(context_.container), " of line ",
@@ -135,8 +144,8 @@ class Explainer {
 
   size_t NumberLength() const {
     size_t end = at_;
-    while (end < text_.size() && (IsWord(text_[end]) || text_[end] == '.' || text_[end] == '-' ||
-                                  text_[end] == '+'))
+    while (end < text_.size() &&
+           (IsWord(text_[end]) || text_[end] == '.' || text_[end] == '-' || text_[end] == '+'))
       ++end;
     return std::max<size_t>(end - at_, 1);
   }
@@ -148,14 +157,16 @@ class Explainer {
     size_t next = at_ + length;
     while (next < text_.size() && IsSpace(text_[next])) ++next;
     if (key && next < text_.size() && text_[next] == ':')
-      return Say(at_, length, StrCat("the key ", word, " has no quotes"), StrCat("write \"", word, "\""));
+      return Say(at_, length, StrCat("the key ", word, " has no quotes"),
+                 StrCat("write \"", word, "\""));
     const std::string_view bare = word.substr(word[0] == '-' || word[0] == '+' ? 1 : 0);
     if (bare == "NaN" || bare == "nan" || bare == "Infinity" || bare == "inf" || bare == "Inf")
       return Say(at_, length, StrCat(word, " is no JSON number"),
                  "JSON has no NaN and no infinity; write a finite number");
     if (word == "True" || word == "False" || word == "None")
-      return Say(at_, length, StrCat(word, " is Python, not JSON"),
-                 word == "None" ? "write null" : StrCat("write ", word == "True" ? "true" : "false"));
+      return Say(
+          at_, length, StrCat(word, " is Python, not JSON"),
+          word == "None" ? "write null" : StrCat("write ", word == "True" ? "true" : "false"));
     if (!bare.empty() && bare[0] >= '0' && bare[0] <= '9' && ExpectsValue())
       return Say(at_, length, StrCat(word, " is no JSON number"),
                  "write it in decimal, without leading zeros and without '+'");

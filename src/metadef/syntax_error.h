@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words for a JSON syntax error: the parser knows that a token is wrong, this file says which slip it is.
+// Words for a JSON syntax error: the parser knows that a token is wrong, this file says which slip
+// it is.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@ namespace opwright::metadef {
 
 // What the parser knew when it gave up.
 struct SyntaxContext {
-  size_t after = 0;  // end of the last key, value or opening bracket that it took
-  size_t stop = 0;  // bytes that it had read
+  size_t after = 0;    // end of the last key, value or opening bracket that it took
+  size_t stop = 0;     // bytes that it had read
   char container = 0;  // the innermost one: '{', '[' or 0
   size_t container_begin = 0;
   bool after_key = false;  // that last token was a key

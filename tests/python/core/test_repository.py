@@ -37,8 +37,9 @@ def text_of(path):
 
 
 def is_code(path):
-    if path.name == "CMakeLists.txt":  # a list of the folder's files needs no licence
-        return text_of(path).count("\n") >= 25
+    if path.name == "CMakeLists.txt":  # a mere list of the folder's files needs no licence
+        text = text_of(path)
+        return not text.startswith("target_sources(") and text.count("\n") >= 10
     return path.suffix in CODE or path.name == "Makefile"
 
 
