@@ -34,19 +34,25 @@ void AddValidate(CLI::App& app, ValidateOptions* options, int* result) {
 }
 
 void AddBuild(CLI::App& app, opwright::build::Request* request, int* result) {
-  CLI::App* verb = app.add_subcommand("build", "Compile an operator folder, or sources, to an operator library");
-  verb->add_option("SOURCE", request->sources, "One folder; or C++ sources, objects and .json metadefs")->required();
-  verb->add_option("-o,--output", request->output, "The library; without it the cache, and its path is printed");
-  verb->add_option("--march", request->march, "Instructions that may be used: x86-64-v3, native, ...");
+  CLI::App* verb =
+      app.add_subcommand("build", "Compile an operator folder, or sources, to an operator library");
+  verb->add_option("SOURCE", request->sources,
+                   "One folder; or C++ sources, objects and .json metadefs")
+      ->required();
+  verb->add_option("-o,--output", request->output,
+                   "The library; without it the cache, and its path is printed");
+  verb->add_option("--march", request->march,
+                   "Instructions that may be used: x86-64-v3, native, ...");
   verb->add_flag("-v,--verbose", request->verbose, "Show the compiler's commands");
   // Each is handed on as it is written; other compiler flags come as they are.
   for (const char* name : {"-I", "-L", "-l", "-D"})
     verb->add_option_function<std::vector<std::string>>(
-        name,
-        [request, name](const std::vector<std::string>& values) {
-          for (const std::string& value : values) request->flags.push_back(name + value);
-        },
-        "As the compiler has it")->allow_extra_args(false);
+            name,
+            [request, name](const std::vector<std::string>& values) {
+              for (const std::string& value : values) request->flags.push_back(name + value);
+            },
+            "As the compiler has it")
+        ->allow_extra_args(false);
   verb->allow_extras();
   verb->callback([verb, request, result] {
     for (const std::string& flag : verb->remaining()) request->flags.push_back(flag);
@@ -56,7 +62,9 @@ void AddBuild(CLI::App& app, opwright::build::Request* request, int* result) {
 
 void AddCache(CLI::App& app, std::string* action, int* result) {
   CLI::App* verb = app.add_subcommand("cache", "The cache of built libraries");
-  verb->add_option("ACTION", *action, "path, size or clear")->required()->check(CLI::IsMember({"path", "size", "clear"}));
+  verb->add_option("ACTION", *action, "path, size or clear")
+      ->required()
+      ->check(CLI::IsMember({"path", "size", "clear"}));
   verb->callback([action, result] { *result = opwright::cli::RunCache(*action); });
 }
 
