@@ -62,6 +62,7 @@ void InitLibrary(nb::module_& m) {
                    })
       .def("infer_numpy",
            [](PyOperator& self, nb::handle args, nb::handle kwargs) { return InferNumpy(self, args.ptr(), kwargs.ptr()); })
+      .def("call_numpy_for_gradient", &CallNumpyForGradient)
       .def("call_numpy",
            [](PyOperator& self, nb::handle args, nb::handle kwargs) {
              return nb::steal(CallNumpy(self, args.ptr(), kwargs.ptr()));

@@ -7,11 +7,23 @@ import importlib
 import importlib.abc
 import importlib.util
 import sys
+import weakref
 
 from opwright import _core
 
-# Framework -> the adapter module, which has enter(core_library).
+# Framework -> the adapter module, which has enter(core_library), prepare(operator) and follow().
 _ADAPTERS = {"torch": "opwright.torch._enter"}
+
+_operators: weakref.WeakSet = weakref.WeakSet()
+
+
+def prepare(operator) -> None:
+    """Gives an operator its calls for the frameworks that are imported, and for later ones then."""
+    _operators.add(operator)
+    for framework, adapter in _ADAPTERS.items():
+        if _is_complete(framework):
+            importlib.import_module(adapter).prepare(operator)
+
 
 
 def enter(library: _core.Library) -> None:
@@ -58,6 +70,8 @@ def _arrived(framework: str) -> None:
     adapter.follow()
     for library in _core.loaded():
         adapter.enter(library)
+    for operator in list(_operators):
+        adapter.prepare(operator)
 
 
 def install() -> None:

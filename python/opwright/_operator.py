@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -13,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from opwright import _core, _errors
+from opwright import _core, _errors, _hooks
 from opwright._definition import Definition
 
-# The module of the first part of a tensor type's module name.
-_ADAPTERS = {"torch": "opwright.torch"}
+# The first part of the name of a tensor type's module.
+_KNOWN = {"numpy", "torch"}
 _NOT_YET = {"mindspore", "tensorflow", "jax", "jaxlib"}
 
 # Python rules, by the operator's number in this process.
@@ -43,34 +42,39 @@ class Operator:
     def __init__(self, core: _core.Operator):
         self._core = core
         self._call_numpy = core.call_numpy
+        self.name: str = core.name
+        # The SHA-256 of the library's file.
+        self.identity: str = core.identity
+        # The same number for the same operator of the same library content in this process.
+        self.key: int = core.key
+        # Tensor type -> call(args, kwargs), filled by the adapters of the imported frameworks.
+        self._calls: dict[type, Any] = {}
+        _hooks.prepare(self)
 
     def __call__(self, *args, **kwargs):
         # numpy first: the commonest case, and one that a tracer of another framework never takes.
-        if args and isinstance(args[0], np.ndarray):
+        if args and type(args[0]) is np.ndarray:
             result = self._call_numpy(args, kwargs)
             if result is not NotImplemented:
                 return result
-        return self._adapter(args, kwargs).call(self, args, kwargs)
+        for value in args:
+            call = self._calls.get(type(value))
+            if call is not None:
+                return call(args, kwargs)
+        return self._call_other(args, kwargs)
 
-    def _adapter(self, args, kwargs):
-        framework = _framework_of(self.name, args, kwargs)
+    def _call_other(self, args, kwargs):
+        """Calls by keyword, with lists first, with subclasses of a framework's tensors, or wrong ones."""
+        framework, kind = _framework_of(self.name, args, kwargs)
         if framework == "numpy":
-            return _NumpyAdapter
-        return importlib.import_module(_ADAPTERS[framework])
-
-    @property
-    def name(self) -> str:
-        return self._core.name
-
-    @property
-    def identity(self) -> str:
-        """The SHA-256 of the library's file."""
-        return self._core.identity
-
-    @property
-    def key(self) -> int:
-        """The same number for the same operator of the same library content in this process."""
-        return self._core.key
+            result = self._call_numpy(args, kwargs)
+            if result is NotImplemented:
+                raise _errors.make("CL013", f"{self.name}: arguments that are neither arrays nor numbers")
+            return result
+        call = self._calls.get(kind) or next(
+            call for known, call in self._calls.items() if issubclass(kind, known)
+        )
+        return call(args, kwargs)
 
     @cached_property
     def metadef(self) -> dict:
@@ -119,17 +123,6 @@ class Operator:
         return f"<opwright operator {self.name} of {self._core.library_path} ({self.identity[:8]})>"
 
 
-class _NumpyAdapter:
-    """Numbers and numpy arrays only, when the first argument is no array."""
-
-    @staticmethod
-    def call(op: Operator, args, kwargs):
-        result = op._call_numpy(args, kwargs)
-        if result is NotImplemented:
-            raise _errors.make("CL013", f"{op.name}: arguments that are neither arrays nor numbers")
-        return result
-
-
 def _stand_in(spec):
     """A numpy array of the spec's shape and dtype that needs no memory."""
     if spec is None or isinstance(spec, (int, float, np.ndarray)):
@@ -154,17 +147,18 @@ def _tensors(values):
             yield value
 
 
-def _framework_of(name: str, args, kwargs) -> str:
-    found = None
+def _framework_of(name: str, args, kwargs) -> tuple[str, type | None]:
+    """The framework of the tensors and the type of one of them; CL013 when they are of several."""
+    found, kind = None, None
     for value in _tensors((*args, *kwargs.values())):
         root = _root_module(type(value))
-        if root not in _ADAPTERS and root not in _NOT_YET and root != "numpy":
+        if not root:
             continue
         if found is not None and root != found:
             raise _errors.make(
                 "CL013", f"{name}: tensors of {found} and {root} in one call; convert them to one framework"
             )
-        found = root
+        found, kind = root, type(value)
     if found in _NOT_YET:
         raise _errors.make(
             "CL013", f"{name}: tensors of {found} are not taken yet; use numpy arrays or torch tensors"
@@ -174,13 +168,13 @@ def _framework_of(name: str, args, kwargs) -> str:
     ):
         kinds = ", ".join(type(value).__name__ for value in args)
         raise _errors.make("CL013", f"{name}: no tensor of a known framework among ({kinds})")
-    return found or "numpy"
+    return found or "numpy", kind
 
 
 def _root_module(kind: type) -> str:
     for base in kind.__mro__:
         root = base.__module__.split(".", 1)[0]
-        if root in _ADAPTERS or root in _NOT_YET or root == "numpy":
+        if root in _KNOWN or root in _NOT_YET:
             return root
     return ""
 
@@ -251,8 +245,6 @@ def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
     core = _core.load(path, (sha256 or "").lower())
     for text in core.warnings:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-    from opwright import _hooks
-
     _hooks.enter(core)
     return Library(core)
 

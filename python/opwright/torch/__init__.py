@@ -14,10 +14,9 @@ import torch as _torch
 
 from opwright import _errors
 from opwright._operator import Operator, load
-from opwright.torch._call import call
 from opwright.torch._module import Module
 
-__all__ = ["Module", "call", "op"]
+__all__ = ["Module", "op"]
 
 if tuple(int(part) for part in _torch.__version__.split(".")[:2]) < (2, 10):
     raise _errors.make(

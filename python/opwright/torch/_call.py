@@ -3,83 +3,102 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from opwright import _core, _errors
+from opwright._dtypes import name_of
 from opwright._operator import Operator
-from opwright.torch._enter import overload_of
 from opwright.torch._shape import as_lists, dtype_names
 
-
-def call(op: Operator, args, kwargs):
-    """op(*args, **kwargs) on torch tensors."""
-    overload = overload_of(op)
-    out = kwargs.get("out")
-    if "out" in kwargs:
-        kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-    if len(args) > len(op.definition.inputs):
-        raise _errors.make(
-            "CL001",
-            f"{op.name}: {len(args)} positional arguments given, the metadef lists "
-            f"{len(op.definition.inputs)} inputs; attributes are passed by keyword",
-        )
-    if any(isinstance(value, (int, float)) for value in args):
-        args = _with_numbers(op, args)
-    if kwargs:
-        kwargs = {name: _plain(op, name, value) for name, value in kwargs.items()}
-    result = overload(*args, **kwargs)
-    return result if out is None else _write(op, result, out)
-
-
 _WEAK = {bool: "weak_bool", int: "weak_int", float: "weak_float"}
+_ATTR_TYPE = 5  # an attribute that names a dtype
 
 
-def _with_numbers(op: Operator, args):
-    """Numbers as 0-d tensors of the dtype of the column that the tensors choose."""
-    definition = op.definition
-    weak = {i: value for i, value in enumerate(args) if isinstance(value, (int, float))}
-    names = dtype_names(as_lists(definition, [None if i in weak else v for i, v in enumerate(args)]))
-    for i, value in weak.items():
-        names[i] = [_WEAK[type(value)]]
-    column = _core.select_column(op._core, names)
-    return tuple(
-        torch.tensor(value, dtype=getattr(torch, definition.inputs[i].dtypes[column])) if i in weak else value
-        for i, value in enumerate(args)
-    )
+class Call:
+    """One operator on torch tensors. Written so that Dynamo can trace it."""
 
+    def __init__(self, operator: Operator, overload):
+        self._core = operator._core
+        self._overload = overload
+        self._definition = operator.definition
+        self._name = operator.name
+        self._num_inputs = len(operator.definition.inputs)
+        self._attr_types = {attr.name: attr.type for attr in operator.definition.attrs}
 
-def _plain(op: Operator, name: str, value):
-    """Attribute values that a schema does not take as they are: arrays, numpy numbers, dtypes."""
-    if isinstance(value, (torch.Tensor, torch.SymInt)) or value is None:
-        return value
-    attr = next((attr for attr in op.definition.attrs if attr.name == name), None)
-    if attr is None:
-        return value
-    if attr.type == 5:
-        from opwright._dtypes import name_of
-
-        return name_of(value)
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _write(op: Operator, result, out):
-    results = result if isinstance(result, tuple) else (result,)
-    outs = out if isinstance(out, (tuple, list)) else (out,)
-    if len(results) != len(outs):
-        raise _errors.make("CL001", f"{op.name}: out= holds {len(outs)} tensors, {len(results)} are due")
-    for made, given in zip(results, outs, strict=True):
-        if made.requires_grad or given.requires_grad:
+    def __call__(self, args, kwargs):
+        if len(args) > self._num_inputs:
             raise _errors.make(
-                "CL008", f"{op.name}: out= where a gradient is due; call under torch.no_grad(), or without out="
+                "CL001",
+                f"{self._name}: {len(args)} positional arguments given, the metadef lists "
+                f"{self._num_inputs} inputs; attributes are passed by keyword",
             )
-        if made.shape != given.shape or made.dtype != given.dtype:
+        numbers = False
+        for value in args:
+            if isinstance(value, torch.Tensor):
+                continue
+            if isinstance(value, (int, float)):
+                numbers = True
+            elif isinstance(value, np.ndarray):
+                raise _errors.make(
+                    "CL013",
+                    f"{self._name}: tensors of torch and numpy in one call; convert them to one framework",
+                )
+        if numbers:
+            args = self._with_numbers(args)
+        if not kwargs:
+            return self._overload(*args)
+        out = kwargs.get("out")
+        plain = {name: self._plain(name, value) for name, value in kwargs.items() if name != "out"}
+        result = self._overload(*args, **plain)
+        return result if out is None else self._write(result, out)
+
+    def _with_numbers(self, args):
+        """Numbers as 0-d tensors of the dtype of the column that the tensors choose."""
+        weak = [isinstance(value, (int, float)) for value in args]
+        tensors = [None if number else value for number, value in zip(weak, args, strict=True)]
+        names = dtype_names(as_lists(self._definition, tensors))
+        for i, number in enumerate(weak):
+            if number:
+                names[i] = [_WEAK[type(args[i])]]
+        column = _core.select_column(self._core, names)
+        return [
+            torch.tensor(value, dtype=getattr(torch, self._definition.inputs[i].dtypes[column]))
+            if weak[i]
+            else value
+            for i, value in enumerate(args)
+        ]
+
+    def _plain(self, name: str, value):
+        """Attribute values that a schema does not take as they are: arrays, numpy numbers, dtypes."""
+        kind = self._attr_types.get(name)
+        if kind is None or value is None:
+            return value
+        if kind == _ATTR_TYPE:
+            return name_of(value)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return value.tolist()
+        return list(value) if isinstance(value, tuple) else value
+
+    def _write(self, result, out):
+        results = result if isinstance(result, tuple) else (result,)
+        outs = out if isinstance(out, (tuple, list)) else (out,)
+        if len(results) != len(outs):
             raise _errors.make(
-                "CL008",
-                f"{op.name}: out= has shape {list(given.shape)} and dtype {given.dtype}, {list(made.shape)} and "
-                f"{made.dtype} are due",
+                "CL001", f"{self._name}: out= holds {len(outs)} tensors, {len(results)} are due"
             )
-    for made, given in zip(results, outs, strict=True):
-        given.copy_(made)
-    return out
+        for made, given in zip(results, outs, strict=True):
+            if made.requires_grad or given.requires_grad:
+                raise _errors.make(
+                    "CL008",
+                    f"{self._name}: out= where a gradient is due; call under torch.no_grad(), or without out=",
+                )
+            if made.shape != given.shape or made.dtype != given.dtype:
+                raise _errors.make(
+                    "CL008",
+                    f"{self._name}: out= has shape {list(given.shape)} and dtype {given.dtype}, "
+                    f"{list(made.shape)} and {made.dtype} are due",
+                )
+        for made, given in zip(results, outs, strict=True):
+            given.copy_(made)
+        return out

@@ -4,23 +4,18 @@
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
 
 import torch
 
 from opwright import _core, _errors
 from opwright._operator import Operator
-from opwright.torch import _gradient, _mutating, _shape
+from opwright.torch import _bound, _gradient, _mutating, _shape
+from opwright.torch._call import Call
 
 _lock = threading.RLock()
-_entered: dict[int, TorchOperator] = {}
+_entered: dict[int, torch._ops.OpOverload] = {}
 # Keeps what torch.library hands out: its end would be the registration's end.
 _libraries: list[torch.library.Library] = []
-
-
-class TorchOperator(NamedTuple):
-    overload: torch._ops.OpOverload
-    operator: Operator
 
 
 def enter(library: _core.Library) -> None:
@@ -35,8 +30,8 @@ def enter(library: _core.Library) -> None:
             return
         for op in operators:
             name = f"{space or op.definition.namespace}::{op.name}"
-            _entered[op.key] = TorchOperator(_overload(name), op)
-            _complete(name, op)
+            _entered[op.key] = overload(name)
+            complete(name, op)
 
 
 def _namespace(library: _core.Library, operators: list[Operator]) -> str | None:
@@ -51,12 +46,13 @@ def _namespace(library: _core.Library, operators: list[Operator]) -> str | None:
             raise taken from None
 
 
-def _overload(qualified: str):
+def overload(qualified: str):
     space, name = qualified.split("::")
     return getattr(getattr(torch.ops, space), name).default
 
 
-def _complete(name: str, op: Operator) -> None:
+def complete(name: str, op: Operator) -> None:
+    """Shapes for tracing and the gradient of a registered operator."""
     torch.library.register_fake(name, _shape.fake_for(op))
     if op.definition.mutates:
         _libraries.append(_mutating.register(name, op))
@@ -67,25 +63,23 @@ def _complete(name: str, op: Operator) -> None:
 
 def overload_of(op: Operator):
     """The torch operator of an opwright one, registered now if need be."""
-    found = _entered.get(op.key)
-    if found is not None:
-        return found.overload
-    return _register_one(op)
+    if op.key not in _entered:
+        for library in _core.loaded():
+            if library.identity == op.identity:
+                enter(library)
+    if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
+        with _lock:
+            _entered[op.key] = _bound.register(op)
+    return _entered[op.key]
 
 
-def _register_one(op: Operator):
-    # Bound by the acl form, or its library was loaded before PyTorch was there.
-    for library in _core.loaded():
-        if library.identity == op.identity:
-            enter(library)
-    if op.key in _entered:
-        return _entered[op.key].overload
-    with _lock:
-        from opwright.torch import _bound
-
-        found = _bound.register(op)
-        _entered[op.key] = TorchOperator(found, op)
-        return found
+def prepare(op: Operator) -> None:
+    """Gives the operator its call on torch tensors."""
+    if not op._core.has_metadef:
+        return
+    call = Call(op, overload_of(op))
+    op._calls[torch.Tensor] = call
+    op._calls[torch.nn.Parameter] = call
 
 
 def follow() -> None:
