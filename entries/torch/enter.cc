@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the operators get into PyTorch: at load when PyTorch is there, or when Opwright says so. Without
-// Opwright in the process a guard stands before each operator, because PyTorch would let a gradient that
+// How the operators get into PyTorch: at load when PyTorch is there, or when Opwright says so. Until
+// Opwright takes over, a guard stands before each operator, because PyTorch would let a gradient that
 // nobody registered be silently lost.
 #include <dlfcn.h>
 
@@ -95,7 +95,8 @@ struct Registration {
   }
 };
 
-int32_t Enter(const char* ns, char* message, size_t message_size) {
+// guarded: for a loader that knows nothing of gradients. Entering without takes guards away.
+int32_t Register(const char* ns, bool guarded, char* message, size_t message_size) {
   State& state = TheState();
   const std::lock_guard lock(state.mutex);
   const auto say = [&](const std::string& text) {
@@ -105,8 +106,7 @@ int32_t Enter(const char* ns, char* message, size_t message_size) {
   std::string why;
   const TorchShim* torch = FindTorch(&why);
   if (torch == nullptr) return why.empty() ? 1 : say(why);
-  const bool with_opwright = OpwrightIsHere();
-  if (with_opwright) {
+  if (!guarded) {
     for (TorchHandle guard : state.guards) torch->delete_library(guard);
     state.guards.clear();
   }
@@ -117,7 +117,7 @@ int32_t Enter(const char* ns, char* message, size_t message_size) {
     if (op.entry->def == nullptr) continue;
     const char* space = ns != nullptr ? ns : op.entry->def->ns;
     const bool done = registration.Define(op, space, op.entry->def->name) &&
-                      (with_opwright || registration.Guard(op, space, &state.guards));
+                      (!guarded || registration.Guard(op, space, &state.guards));
     if (!done) {
       for (TorchHandle guard : state.guards) torch->delete_library(guard);
       state.guards.clear();
@@ -131,6 +131,10 @@ int32_t Enter(const char* ns, char* message, size_t message_size) {
   return 0;
 }
 
+int32_t Enter(const char* ns, char* message, size_t message_size) {
+  return Register(ns, false, message, message_size);
+}
+
 const char* Entered() {
   State& state = TheState();
   const std::lock_guard lock(state.mutex);
@@ -141,7 +145,7 @@ const char* Entered() {
 // registers this library under a namespace of its own.
 __attribute__((constructor)) void OnLoad() {
   char message[1024];
-  if (Enter(nullptr, message, sizeof message) != 2 || OpwrightIsHere()) return;
+  if (Register(nullptr, true, message, sizeof message) != 2 || OpwrightIsHere()) return;
   fprintf(stderr, "opwright: %s registers no operator in PyTorch: %s\n", OwnPath(), message);
 }
 
@@ -195,8 +199,8 @@ void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
   const OpwrightOpDef& def = *opwright_stub.operators[index].entry->def;
   if (torch.grad_enabled() && opwright::entries::AnyNeedsGradient(torch, def, stack))
     opwright::entries::TorchRaise(
-        StrCat(def.name, ": an input requires a gradient, and without Opwright in the process there is none; "
-                         "`import opwright` before loading the library, or detach the inputs [GR001]"));
+        StrCat(def.name, ": an input requires a gradient, and none is registered; load the library with "
+                         "`opwright.load`, or detach the inputs [GR001]"));
   const std::string name = StrCat(def.ns, "::_", def.name, "_without_gradient");
   if (torch.call(name.c_str(), "", stack, torch.version) != 0)
     opwright::entries::TorchRaise(torch.last_error != nullptr ? torch.last_error() : "the operator failed");

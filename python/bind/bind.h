@@ -4,11 +4,15 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "registry/library.h"
@@ -45,5 +49,10 @@ void InitTools(nb::module_& m);
 // Calls an operator on numpy arrays and Python numbers. NotImplemented (a new reference) when an
 // argument is neither.
 PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
+// The same for a backward operator: outputs not wanted (empty: all are), shapes by output name.
+nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs, const std::vector<bool>& wanted,
+                                const std::map<std::string, std::vector<int64_t>>& shapes);
+// A list of (shape, dtype), one for each output tensor.
+nb::object InferNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
 
 }  // namespace opwright::python

@@ -60,6 +60,9 @@ void InitLibrary(nb::module_& m) {
                      // Shares the owner of the forward operator, which holds the backward one.
                      return nb::cast(PyOperator{self.library, std::shared_ptr<Operator>(self.op, backward)});
                    })
+      .def("infer_numpy",
+           [](PyOperator& self, nb::handle args, nb::handle kwargs) { return InferNumpy(self, args.ptr(), kwargs.ptr()); })
+      .def("call_numpy_for_gradient", &CallNumpyForGradient)
       .def("call_numpy",
            [](PyOperator& self, nb::handle args, nb::handle kwargs) {
              return nb::steal(CallNumpy(self, args.ptr(), kwargs.ptr()));

@@ -6,6 +6,8 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "The core of Opwright.";
+  // Frameworks hold operators until the process ends: that is no leak.
+  nanobind::set_leak_warnings(false);
   m.def("version", &opwright_version, "The version of libopwright.so, such as \"0.1.0\".");
   opwright::python::InitErrors(m);
   opwright::python::InitNumpy(m);

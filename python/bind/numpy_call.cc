@@ -3,11 +3,14 @@
 // A call on numpy arrays: Python's arguments bound to the metadef's inputs and attributes, the operator
 // run without the GIL, outputs as new arrays or the ones given by out=.
 #include <cstring>
+#include <map>
 
 #include "attr_value.h"
 #include "base/text.h"
 #include "bind.h"
 #include "numpy_array.h"
+#include "runtime/dtype.h"
+#include "runtime/signature.h"
 #include "runtime/strided.h"
 
 namespace opwright::python {
@@ -84,10 +87,19 @@ class Call {
     return true;
   }
 
+  // Outputs that a gradient call leaves out, and shapes that only it knows.
+  void ForGradient(const std::vector<bool>& wanted, const std::map<std::string, std::vector<int64_t>>& shapes) {
+    for (size_t i = 0; i < wanted.size() && i < kMost; ++i) wanted_[i] = wanted[i];
+    has_wanted_ = !wanted.empty();
+    shapes_ = shapes;
+  }
+
   PyObject* Run(PyOperator& op) {
     NumpyOutputs made(def_);
     if (out_ != nullptr) TakeOut();
+    GivePassedShapes(made);
     CallArguments arguments;
+    arguments.wanted = has_wanted_ ? wanted_ : nullptr;
     arguments.inputs = inputs_;
     arguments.num_inputs = def_.num_inputs;
     arguments.outputs = outputs_;
@@ -107,7 +119,41 @@ class Call {
     return tuple;
   }
 
+  // (shape, dtype) of each output; those of a dynamic one as a list.
+  nb::object Infer(PyOperator& op) {
+    CallArguments arguments;
+    arguments.inputs = inputs_;
+    arguments.num_inputs = def_.num_inputs;
+    arguments.attrs = attrs_;
+    arguments.num_attrs = has_attrs_ ? def_.num_attrs : 0;
+    auto* inferred = arena_.Make<InferredOutput>(def_.num_outputs);
+    RaiseIfError(op.op->Infer(arguments, inferred, arena_));
+    nb::list outputs;
+    for (int32_t i = 0; i < def_.num_outputs; ++i) {
+      for (int64_t k = 0; k < inferred[i].count; ++k) {
+        nb::list shape;
+        for (int32_t d = 0; d < inferred[i].shapes[k].ndim; ++d) shape.append(inferred[i].shapes[k].dims[d]);
+        outputs.append(nb::make_tuple(shape, opwright::DTypeName(inferred[i].dtype)));
+      }
+    }
+    return outputs;
+  }
+
  private:
+  // An output whose shape was passed is made before the call, so that the dispatcher finds it given.
+  void GivePassedShapes(NumpyOutputs& made) {
+    if (shapes_.empty()) return;
+    const int32_t column = ValueOrRaise(SelectColumn(def_, inputs_, def_.num_inputs));
+    for (int32_t i = 0; i < def_.num_outputs; ++i) {
+      const auto found = shapes_.find(def_.outputs[i]->name);
+      if (found == shapes_.end()) continue;
+      const std::vector<int64_t>& shape = found->second;
+      RaiseIfError(made.Allocate(i, 0, def_.outputs[i]->dtypes[column], static_cast<int32_t>(shape.size()), shape.data(),
+                                 &out_tensors_[i]));
+      outputs_[i] = {&out_tensors_[i], 1};
+    }
+  }
+
   void BindKeywords(PyObject* kwargs, Py_ssize_t positional) {
     PyObject* key = nullptr;
     PyObject* value = nullptr;
@@ -252,6 +298,9 @@ class Call {
   OpwrightTensor tensors_[kMost];
   OpwrightTensor out_tensors_[kMost];
   OpwrightAttr attrs_[kMost];
+  uint8_t wanted_[kMost];
+  bool has_wanted_ = false;
+  std::map<std::string, std::vector<int64_t>> shapes_;
   std::vector<nb::object> kept_;
 };
 
@@ -262,6 +311,21 @@ PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
   Call call(op.op->def());
   if (!call.Bind(args, kwargs)) return Py_NewRef(Py_NotImplemented);
   return call.Run(op);
+}
+
+nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs, const std::vector<bool>& wanted,
+                                const std::map<std::string, std::vector<int64_t>>& shapes) {
+  Call call(op.op->def());
+  if (!call.Bind(args.ptr(), kwargs.ptr())) return nb::borrow(Py_NotImplemented);
+  call.ForGradient(wanted, shapes);
+  return nb::steal(call.Run(op));
+}
+
+nb::object InferNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
+  if (!op.op->has_metadef()) RaiseIfError(op.op->Call({}));
+  Call call(op.op->def());
+  if (!call.Bind(args, kwargs)) Raise(MakeError("CL013", StrCat(op.op->name(), ": infer takes things with shape and dtype")));
+  return call.Infer(op);
 }
 
 void InitNumpy(nb::module_&) { ImportNumpy(); }

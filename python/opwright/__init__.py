@@ -1,6 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opwright: custom operators with right gradients in every training framework."""
+"""Opwright: custom operators with right gradients in every training framework.
 
+    lib = opwright.load("my_op_folder")      # built if it is a folder
+    y = lib.my_op(x, bias, scale=2.0)        # numpy arrays or the tensors of a framework
+
+`opwright.torch` is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from opwright import _hooks
 from opwright._core import version as _version
+from opwright._errors import (
+    BuildError,
+    CacheError,
+    CallError,
+    CheckError,
+    DTypeError,
+    Error,
+    FormulaError,
+    GradientError,
+    InternalError,
+    LoadError,
+    MetadefError,
+    RegistryError,
+    ShapeError,
+)
+from opwright._operator import Library, Operator, Spec, build, load
 
 __version__ = _version()
+
+__all__ = [
+    "BuildError",
+    "CacheError",
+    "CallError",
+    "CheckError",
+    "DTypeError",
+    "Error",
+    "FormulaError",
+    "GradientError",
+    "InternalError",
+    "Library",
+    "LoadError",
+    "MetadefError",
+    "Operator",
+    "RegistryError",
+    "ShapeError",
+    "Spec",
+    "build",
+    "load",
+]
+
+_ADAPTERS = ("torch",)
+
+
+def __getattr__(name: str):
+    if name in _ADAPTERS:
+        return importlib.import_module(f"opwright.{name}")
+    raise AttributeError(f"module 'opwright' has no attribute {name!r}")
+
+
+def __dir__():
+    return [*globals(), *_ADAPTERS]
+
+
+_hooks.install()

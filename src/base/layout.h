@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where this Opwright lies: everything is found relative to libopwright.so, so a package can be moved.
+// Where this Opwright lies: everything is found relative to libopwright.so, so a package can be
+// moved.
 #pragma once
 
 #include <string>

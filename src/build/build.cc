@@ -108,7 +108,8 @@ class Builder {
     Sha256 hash;
     hash.Field(link_key_);
     for (const std::string& key : object_keys) hash.Field(key);
-    return JoinPath(cache_.Libraries(), StrCat(LibraryName(), "-", hash.Hex().substr(0, 20), ".so"));
+    return JoinPath(cache_.Libraries(),
+                    StrCat(LibraryName(), "-", hash.Hex().substr(0, 20), ".so"));
   }
 
   // The library of these inputs, if the cache has it whole.
@@ -127,7 +128,8 @@ class Builder {
       Diagnostic warning;
       warning.id = "CA005";
       warning.severity = Severity::kWarning;
-      warning.message = StrCat("the cached library ", path, " is not what was written there (truncated or changed)");
+      warning.message = StrCat("the cached library ", path,
+                               " is not what was written there (truncated or changed)");
       warning.hint = "it is built again";
       result_.warnings.push_back(std::move(warning));
     }
@@ -139,7 +141,8 @@ class Builder {
     std::vector<std::optional<Expected<Compiled>>> done(jobs_.size());
     std::atomic<size_t> next{0};
     const auto work = [&] {
-      for (size_t i = next++; i < jobs_.size(); i = next++) done[i] = CompileObject(cache_, jobs_[i], last_attempt_);
+      for (size_t i = next++; i < jobs_.size(); i = next++)
+        done[i] = CompileObject(cache_, jobs_[i], last_attempt_);
     };
     {
       std::vector<std::jthread> helpers;
@@ -156,11 +159,13 @@ class Builder {
       if (compiled->ran) result_.commands.push_back(compiled->command);
       if (compiled->unsteady) {
         if (last_attempt_)
-          return MakeError("BD028", StrCat(jobs_[i].source, " changes while it is compiled: build again when it is "
-                                                            "written"));
+          return MakeError("BD028", StrCat(jobs_[i].source,
+                                           " changes while it is compiled: build again when it is "
+                                           "written"));
         return std::optional<std::string>();
       }
-      result_.warnings.insert(result_.warnings.end(), compiled->warnings.begin(), compiled->warnings.end());
+      result_.warnings.insert(result_.warnings.end(), compiled->warnings.begin(),
+                              compiled->warnings.end());
       keys.push_back(compiled->key);
       link.objects.push_back(ObjectPath(cache_, compiled->key));
       if (!jobs_[i].source.empty()) link.sources[link.objects.back()] = jobs_[i].source;
@@ -170,7 +175,8 @@ class Builder {
     Expected<TempFolder> scratch = TempFolder::Make(cache_.Temporary());
     if (!scratch.ok()) return WithId(scratch.TakeError(), "CA003");
     const std::string made = JoinPath(scratch->path(), "out.so");
-    Expected<std::string> command = LinkLibrary(cache_, link, plan_, toolchain_.cxx, scratch->path(), made);
+    Expected<std::string> command =
+        LinkLibrary(cache_, link, plan_, toolchain_.cxx, scratch->path(), made);
     if (!command.ok()) return command.TakeError();
     result_.commands.push_back(*command);
     std::string path = LibraryPath(keys);
@@ -190,15 +196,18 @@ class Builder {
   Result result_;
 };
 
-// Puts the library where the user wants it: a new file in the old one's place, whose mapping goes on.
+// Puts the library where the user wants it: a new file in the old one's place, whose mapping goes
+// on.
 Status CopyOut(const std::string& from, const std::string& to) {
   if (IsDirectory(to))
-    return MakeError("BD021", StrCat("cannot write ", to, ": it is a folder; name the library's file"));
+    return MakeError("BD021",
+                     StrCat("cannot write ", to, ": it is a folder; name the library's file"));
   Expected<std::string> bytes = ReadFile(from);
   if (!bytes.ok()) return WithId(bytes.TakeError(), "CA003");
   if (FileExists(to))
     if (Expected<std::string> old = ReadFile(to); old.ok() && *old == *bytes) return {};
-  if (Status written = WriteFileAtomic(to, *bytes, 0755); !written.ok()) return WithId(written.TakeError(), "BD021");
+  if (Status written = WriteFileAtomic(to, *bytes, 0755); !written.ok())
+    return WithId(written.TakeError(), "BD021");
   return {};
 }
 
@@ -211,11 +220,13 @@ Expected<Result> Build(const Request& request) {
   if (!toolchain.ok()) return toolchain.TakeError();
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {
-    Expected<std::optional<Result>> built = Builder(request, &*cache, *toolchain, attempt == kAttempts).Run();
+    Expected<std::optional<Result>> built =
+        Builder(request, &*cache, *toolchain, attempt == kAttempts).Run();
     if (!built.ok()) return built.TakeError();
     if (!built->has_value()) continue;
     Result result = std::move(**built);
-    result.warnings.insert(result.warnings.begin(), cache->warnings().begin(), cache->warnings().end());
+    result.warnings.insert(result.warnings.begin(), cache->warnings().begin(),
+                           cache->warnings().end());
     if (!request.output.empty()) {
       const std::string output = AbsolutePath(request.output);
       OPWRIGHT_RETURN_IF_ERROR(CopyOut(result.path, output));

@@ -37,7 +37,7 @@ Status MakeUses(const std::string& root) {
 // Below the temporary folder, where anybody can make names: it must be a folder, ours, and closed.
 Status MakeFallback(const std::string& root) {
   OPWRIGHT_RETURN_IF_ERROR(MakeFolders(root, 0700));
-  struct stat info {};
+  struct stat info{};
   if (lstat(root.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
       (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return MakeError("", StrCat(root, " is not a folder that only this user can write"));
@@ -75,14 +75,16 @@ Expected<Cache> Cache::Open() {
 
 Expected<std::string> Cache::ContentHash(const std::string& path) const {
   constexpr off_t kSmall = 64 << 10;
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return MakeError("", DescribeMissing(path, "read", errno));
   if (info.st_size <= kSmall) return Sha256OfFile(path);
-  const std::string place = StrCat(path, " ", info.st_dev, " ", info.st_ino, " ", info.st_size, " ", info.st_mtim.tv_sec,
-                                   ".", info.st_mtim.tv_nsec, " ", info.st_ctim.tv_sec, ".", info.st_ctim.tv_nsec);
+  const std::string place =
+      StrCat(path, " ", info.st_dev, " ", info.st_ino, " ", info.st_size, " ", info.st_mtim.tv_sec,
+             ".", info.st_mtim.tv_nsec, " ", info.st_ctim.tv_sec, ".", info.st_ctim.tv_nsec);
   const std::string kept = JoinPath(Tools(), StrCat(Sha256Hex(place).substr(0, 32), ".sha256"));
   constexpr size_t kDigits = 64;
-  if (Expected<std::string> known = ReadFile(kept); known.ok() && known->size() == kDigits) return known;
+  if (Expected<std::string> known = ReadFile(kept); known.ok() && known->size() == kDigits)
+    return known;
   Expected<std::string> hash = Sha256OfFile(path);
   // Only a help for later: that it cannot be kept is no failure.
   if (hash.ok()) (void)WriteFileAtomic(kept, *hash, 0600);
@@ -102,7 +104,8 @@ Status Publish(const std::string& made, const std::string& place) {
   std::error_code failed;
   const auto size = static_cast<int64_t>(fs::file_size(made, failed));
   // The sum last: a file without one is taken as absent.
-  if (Status moved = MoveFileAtomic(made, place); !moved.ok()) return WithId(moved.TakeError(), "CA003");
+  if (Status moved = MoveFileAtomic(made, place); !moved.ok())
+    return WithId(moved.TakeError(), "CA003");
   if (Status written = WriteFileAtomic(SumFile(place), SumText(size, *hash), 0600); !written.ok())
     return WithId(written.TakeError(), "CA003");
   return {};
@@ -123,7 +126,8 @@ Presence CheckPublished(const std::string& place) {
 CacheSize MeasureCache(const std::string& root) {
   CacheSize size;
   std::error_code failed;
-  for (fs::recursive_directory_iterator it(root, failed), end; !failed && it != end; it.increment(failed)) {
+  for (fs::recursive_directory_iterator it(root, failed), end; !failed && it != end;
+       it.increment(failed)) {
     std::error_code ignored;
     if (!it->is_regular_file(ignored)) continue;
     ++size.files;
@@ -140,7 +144,9 @@ Status ClearCache(const std::string& root) {
       const std::string path = JoinPath(folder, entry);
       std::error_code failed;
       // A younger one may belong to a build that is running.
-      if (std::string_view(name) == "tmp" && now - fs::last_write_time(path, failed) < std::chrono::hours(1)) continue;
+      if (std::string_view(name) == "tmp" &&
+          now - fs::last_write_time(path, failed) < std::chrono::hours(1))
+        continue;
       fs::remove_all(path, failed);
       if (failed) return MakeError("CA003", StrCat("cannot remove ", path, ": ", failed.message()));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cache: a folder of one's own, where files are named by the hash of what they were made from and
-// are checked before use.
+// The cache: a folder of one's own, where files are named by the hash of what they were made from
+// and are checked before use.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ namespace opwright::build {
 
 class Cache {
  public:
-  // The folder of base/cache_folder.h. One that cannot be made or written is answered by a folder of this
-  // user below the system's temporary folder, with a warning; one that is not safe is refused.
+  // The folder of base/cache_folder.h. One that cannot be made or written is answered by a folder
+  // of this user below the system's temporary folder, with a warning; one that is not safe is
+  // refused.
   static Expected<Cache> Open();
 
   const std::string& root() const { return root_; }
@@ -31,8 +32,8 @@ class Cache {
   std::string Logs() const { return Folder("log"); }
   std::string Temporary() const { return Folder("tmp"); }
 
-  // The SHA-256 of a file that seldom changes: a large one is hashed again only when its size, time or
-  // place changes. The error has no id, as ReadFile's.
+  // The SHA-256 of a file that seldom changes: a large one is hashed again only when its size, time
+  // or place changes. The error has no id, as ReadFile's.
   Expected<std::string> ContentHash(const std::string& path) const;
 
   // Held while one key is built: the others wait and then find it.
@@ -60,7 +61,8 @@ struct CacheSize {
 };
 CacheSize MeasureCache(const std::string& root);
 
-// Removes what Opwright puts there, and nothing else; folders and lock files stay for running builds.
+// Removes what Opwright puts there, and nothing else; folders and lock files stay for running
+// builds.
 Status ClearCache(const std::string& root);
 
 }  // namespace opwright::build

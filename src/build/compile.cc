@@ -35,14 +35,15 @@ std::string KeyOf(const CompileJob& job, const std::string& state) {
 
 // Whether a file may have changed since a compilation began.
 bool ChangedSince(const timespec& start, const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return true;
   return info.st_mtim.tv_sec > start.tv_sec ||
          (info.st_mtim.tv_sec == start.tv_sec && info.st_mtim.tv_nsec >= start.tv_nsec);
 }
 
 // The error of a failed compilation, the user's first line in its first sentence.
-Error CompileError(const Cache& cache, const CompileJob& job, const std::string& command, const Finished& run) {
+Error CompileError(const Cache& cache, const CompileJob& job, const std::string& command,
+                   const Finished& run) {
   const std::string log = WriteLog(cache, BaseName(job.source), command, run.output);
   std::vector<Diagnostic> all = UserDiagnostics(run.output, Layout().include_dir);
   std::erase_if(all, [](const Diagnostic& d) { return d.severity != Severity::kError; });
@@ -54,7 +55,8 @@ Error CompileError(const Cache& cache, const CompileJob& job, const std::string&
     all.resize(kShown);
   }
   if (all.empty())
-    message += StrCat(" (exit code ", run.exit_code, "): ", Trim(std::string_view(run.output).substr(0, 2000)));
+    message += StrCat(" (exit code ", run.exit_code,
+                      "): ", Trim(std::string_view(run.output).substr(0, 2000)));
   if (!log.empty()) message += StrCat("; the compiler's whole output is in ", log);
   Error error = MakeError("BD013", std::move(message));
   error.diagnostics = std::move(all);
@@ -64,7 +66,8 @@ Error CompileError(const Cache& cache, const CompileJob& job, const std::string&
 }  // namespace
 
 std::string BuildIdentity() {
-  return StrCat("opwright " OPWRIGHT_VERSION " abi ", OPWRIGHT_ABI_MAJOR, ".", OPWRIGHT_ABI_MINOR, " cache 1");
+  return StrCat("opwright " OPWRIGHT_VERSION " abi ", OPWRIGHT_ABI_MAJOR, ".", OPWRIGHT_ABI_MINOR,
+                " cache 1");
 }
 
 CompileJob UnitJob(const Unit& unit, const Plan& plan, const Compiler& compiler) {
@@ -72,11 +75,14 @@ CompileJob UnitJob(const Unit& unit, const Plan& plan, const Compiler& compiler)
   job.command = compiler.command;
   const std::vector<std::string> base = BaseCompileFlags(compiler.clang);
   job.command.insert(job.command.end(), base.begin(), base.end());
-  const bool exports = std::any_of(unit.scan.functions.begin(), unit.scan.functions.end(), [](const auto& function) {
-    return function.extern_c && function.defined && !function.is_static;
-  });
-  // An extern "C" function is meant to be found from outside; the link's export list hides the rest.
-  if (exports) job.command.insert(job.command.end(), {"-fvisibility=default", "-fno-semantic-interposition"});
+  const bool exports =
+      std::any_of(unit.scan.functions.begin(), unit.scan.functions.end(), [](const auto& function) {
+        return function.extern_c && function.defined && !function.is_static;
+      });
+  // An extern "C" function is meant to be found from outside; the link's export list hides the
+  // rest.
+  if (exports)
+    job.command.insert(job.command.end(), {"-fvisibility=default", "-fno-semantic-interposition"});
   if (!plan.flags.march.empty()) job.command.push_back("-march=" + plan.flags.march);
   // First, so that acl/acl.h is ours also where the user's flags name another one.
   job.command.push_back("-I" + Layout().include_dir);
@@ -95,8 +101,9 @@ CompileJob UnitJob(const Unit& unit, const Plan& plan, const Compiler& compiler)
 CompileJob StubJob(const std::string& text, const Compiler& compiler) {
   CompileJob job;
   job.command = compiler.command;
-  job.command.insert(job.command.end(), {"-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-ffunction-sections",
-                                         "-fdata-sections", "-I" + Layout().include_dir, "-x", "c"});
+  job.command.insert(job.command.end(),
+                     {"-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-ffunction-sections",
+                      "-fdata-sections", "-I" + Layout().include_dir, "-x", "c"});
   job.input = text;
   job.base_key = BaseKey(job, compiler);
   return job;
@@ -115,7 +122,8 @@ std::string ObjectPath(const Cache& cache, const std::string& key) {
 std::string WriteLog(const Cache& cache, const std::string& name, const std::string& command,
                      const std::string& output) {
   const std::string text = StrCat(command, "\n\n", output);
-  std::string path = JoinPath(cache.Logs(), StrCat(name, "-", Sha256Hex(text).substr(0, 12), ".log"));
+  std::string path =
+      JoinPath(cache.Logs(), StrCat(name, "-", Sha256Hex(text).substr(0, 12), ".log"));
   return WriteFileAtomic(path, text, 0600).ok() ? path : "";
 }
 
@@ -139,8 +147,9 @@ Expected<Compiled> CompileObject(const Cache& cache, const CompileJob& job, bool
   compiled.ran = true;
   compiled.command = CommandText(command);
   if (!run->ok() && job.source.empty())
-    return MakeError("IN001", StrCat("the generated stub does not compile: ", Trim(run->output),
-                                     "; the text is in ", WriteLog(cache, "stub", compiled.command, job.input)));
+    return MakeError(
+        "IN001", StrCat("the generated stub does not compile: ", Trim(run->output),
+                        "; the text is in ", WriteLog(cache, "stub", compiled.command, job.input)));
   if (!run->ok()) return CompileError(cache, job, compiled.command, *run);
   if (!job.source.empty()) compiled.warnings = UserDiagnostics(run->output, Layout().include_dir);
   for (Diagnostic& warning : compiled.warnings) warning.id = "BD025";
@@ -154,10 +163,12 @@ Expected<Compiled> CompileObject(const Cache& cache, const CompileJob& job, bool
     compiled.unsteady = !now.ok() || *now != job.content;
   }
   if (!last_attempt)
-    for (const std::string& header : headers) compiled.unsteady = compiled.unsteady || ChangedSince(start, header);
+    for (const std::string& header : headers)
+      compiled.unsteady = compiled.unsteady || ChangedSince(start, header);
   if (compiled.unsteady) return compiled;
 
-  Expected<std::string> state = Manifest::Write(ManifestPath(cache, job), headers, job.search_folders);
+  Expected<std::string> state =
+      Manifest::Write(ManifestPath(cache, job), headers, job.search_folders);
   if (!state.ok()) return state.TakeError();
   compiled.key = KeyOf(job, *state);
   OPWRIGHT_RETURN_IF_ERROR(Publish(object, ObjectPath(cache, compiled.key)));

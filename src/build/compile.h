@@ -40,11 +40,12 @@ struct Compiled {
   std::vector<Diagnostic> warnings;
 };
 
-// The object, from the cache or made. A header that is newer than the compilation makes it unsteady, but
-// not in the last attempt: its time may be wrong for good.
+// The object, from the cache or made. A header that is newer than the compilation makes it
+// unsteady, but not in the last attempt: its time may be wrong for good.
 Expected<Compiled> CompileObject(const Cache& cache, const CompileJob& job, bool last_attempt);
 
-// A failing command's whole output, in the cache; returns the path, or "" when it cannot be written.
+// A failing command's whole output, in the cache; returns the path, or "" when it cannot be
+// written.
 std::string WriteLog(const Cache& cache, const std::string& name, const std::string& command,
                      const std::string& output);
 

@@ -18,7 +18,8 @@ struct Place {
 
 // "FILE:LINE[:COL]:" or "FILE:LINE[:COL]," at the head of text; rest is what follows.
 std::optional<Place> ReadPlace(std::string_view text, std::string_view* rest) {
-  for (size_t colon = text.find(':'); colon != text.npos && colon > 0; colon = text.find(':', colon + 1)) {
+  for (size_t colon = text.find(':'); colon != text.npos && colon > 0;
+       colon = text.find(':', colon + 1)) {
     Place place;
     const char* const end = text.data() + text.size();
     auto [at, failed] = std::from_chars(text.data() + colon + 1, end, place.line);
@@ -68,8 +69,9 @@ class Cutter {
 
  private:
   bool IsUsers(const std::string& file) const {
-    return !file.empty() && file[0] != '<' && !file.starts_with(headers_) && !file.starts_with("/usr/include/") &&
-           !file.starts_with("/usr/lib/") && !file.starts_with("/usr/local/include/");
+    return !file.empty() && file[0] != '<' && !file.starts_with(headers_) &&
+           !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/") &&
+           !file.starts_with("/usr/local/include/");
   }
 
   void Line(std::string_view line) {
@@ -93,7 +95,8 @@ class Cutter {
     if (rest.starts_with("error: ")) return Start(Severity::kError, *place, rest.substr(7));
     if (rest.starts_with("fatal error: ")) return Start(Severity::kError, *place, rest.substr(13));
     if (rest.starts_with("warning: ")) return Start(Severity::kWarning, *place, rest.substr(9));
-    const bool requested = rest.find("requested here") != rest.npos || rest.find("required from") != rest.npos;
+    const bool requested =
+        rest.find("requested here") != rest.npos || rest.find("required from") != rest.npos;
     if (rest.starts_with("note: ") && !requested) return;
     if (!IsUsers(place->file)) return;
     // clang tells after the error what gcc tells before it.
@@ -128,7 +131,8 @@ class Cutter {
     placed_ = IsUsers(place.file);
     if (!place.file.empty() && !placed_) {
       // The instantiation nearest to the error, else the include.
-      const auto best = std::find_if(context.begin(), context.end(), [](const Context& c) { return c.requested; });
+      const auto best = std::find_if(context.begin(), context.end(),
+                                     [](const Context& c) { return c.requested; });
       placed_ = best != context.end();
       const auto chosen = placed_ ? best : context.begin();
       if (chosen != context.end()) MoveTo(chosen->place, &d);
@@ -143,7 +147,8 @@ class Cutter {
     pending_.reset();
     if (d.severity == Severity::kWarning && !IsUsers(d.file)) return;
     const bool known = std::any_of(found_.begin(), found_.end(), [&](const Diagnostic& other) {
-      return other.file == d.file && other.line == d.line && other.column == d.column && other.message == d.message;
+      return other.file == d.file && other.line == d.line && other.column == d.column &&
+             other.message == d.message;
     });
     if (!known) found_.push_back(std::move(d));
   }

@@ -42,14 +42,16 @@ class Reader {
       const std::string& flag = flags[i];
       if (flag.empty()) continue;
       if (flag[0] == '@')
-        return MakeError("BD018", StrCat("the flag ", flag, " names a file of flags, whose content would not "
+        return MakeError("BD018", StrCat("the flag ", flag,
+                                         " names a file of flags, whose content would not "
                                          "be part of the cache key: give the flags themselves"));
       std::string option;
       std::string value;
       bool joined = false;
       if (TakesValue(flag, &option, &value, &joined)) {
         if (!joined) {
-          if (i + 1 == flags.size()) return MakeError("BD018", StrCat("the flag ", flag, " has no value"));
+          if (i + 1 == flags.size())
+            return MakeError("BD018", StrCat("the flag ", flag, " has no value"));
           value = flags[++i];
         }
         OPWRIGHT_RETURN_IF_ERROR(WithValue(option, value));
@@ -63,9 +65,10 @@ class Reader {
 
  private:
   // -I DIR and -IDIR; the long ones take their value apart only, as compilers write it.
-  static bool TakesValue(const std::string& flag, std::string* option, std::string* value, bool* joined) {
-    for (const char* known : {"-iquote", "-isystem", "-idirafter", "-include", "-imacros", "-I", "-L", "-l",
-                              "-D", "-U", "-Xlinker"}) {
+  static bool TakesValue(const std::string& flag, std::string* option, std::string* value,
+                         bool* joined) {
+    for (const char* known : {"-iquote", "-isystem", "-idirafter", "-include", "-imacros", "-I",
+                              "-L", "-l", "-D", "-U", "-Xlinker"}) {
       if (!flag.starts_with(known)) continue;
       *option = known;
       *value = flag.substr(option->size());
@@ -91,8 +94,9 @@ class Reader {
       if (folder && !IsDirectory(path)) {
         out_.warnings.push_back(
             Warning("BD020", StrCat("the folder of ", option, value, " does not exist"),
-                    value.empty() || value[0] == '/' ? "it is left out"
-                                                      : StrCat("it was resolved to ", path, " and is left out")));
+                    value.empty() || value[0] == '/'
+                        ? "it is left out"
+                        : StrCat("it was resolved to ", path, " and is left out")));
         return {};
       }
       if (option == "-L") {
@@ -116,10 +120,10 @@ class Reader {
     } else if (flag == "-ffast-math" || flag == "-Ofast" || flag == "-funsafe-math-optimizations") {
       // At link it would switch the whole process to flush-to-zero when the library is loaded.
       out_.compile.push_back(flag);
-      out_.warnings.push_back(
-          Warning("BD019", StrCat(flag, " lets the compiler change results"),
-                  "it is used for the sources and left out at link, where it would change the floating-point "
-                  "mode of the whole process"));
+      out_.warnings.push_back(Warning("BD019", StrCat(flag, " lets the compiler change results"),
+                                      "it is used for the sources and left out at link, where it "
+                                      "would change the floating-point "
+                                      "mode of the whole process"));
     } else if (flag.starts_with("-Wl,") || flag == "-pthread" || flag.starts_with("-fuse-ld=")) {
       out_.link.push_back(flag);
       if (flag == "-pthread") out_.compile.push_back(flag);
@@ -141,7 +145,8 @@ class Reader {
         out_.libraries.push_back(FileExists(shared) ? shared : archive);
         // What was found at link is found at load.
         const std::string rpath = StrCat("-Wl,-rpath,", folder);
-        if (FileExists(shared) && std::find(out_.link.begin(), out_.link.end(), rpath) == out_.link.end())
+        if (FileExists(shared) &&
+            std::find(out_.link.begin(), out_.link.end(), rpath) == out_.link.end())
           out_.link.push_back(rpath);
         break;
       }
@@ -163,22 +168,25 @@ Expected<Flags> ReadFlags(const std::vector<std::string>& flags, const std::stri
   if (out.march == "x86-64") out.march.clear();
   constexpr size_t kLongest = sizeof(OpwrightNote::march) - 1;
   const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '+' || c == '.' || c == '_';
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '+' || c == '.' ||
+           c == '_';
   };
   if (out.march.size() > kLongest || !std::all_of(out.march.begin(), out.march.end(), plain))
-    return MakeError("BD018", StrCat("\"", out.march, "\" is no architecture name: write --march=x86-64-v3, ",
-                                     "--march=native or another name of the compiler's -march, at most ",
-                                     kLongest, " characters"));
+    return MakeError(
+        "BD018", StrCat("\"", out.march, "\" is no architecture name: write --march=x86-64-v3, ",
+                        "--march=native or another name of the compiler's -march, at most ",
+                        kLongest, " characters"));
   return out;
 }
 
 std::vector<std::string> BaseCompileFlags(bool clang) {
+  // -g1: lines for backtraces and for the linker's messages, of DWARF 4, because binutils 2.40
+  // loses the file names of DWARF 5 when the main file has none.
   std::vector<std::string> flags = {"-std=c++17",
                                     "-O3",
-                                    // Lines for backtraces and for the linker's messages; binutils 2.40
-                                    // loses file names of version 5 when the input has none.
                                     "-g1",
                                     "-gdwarf-4",
+                                    "-pipe",
                                     "-fPIC",
                                     "-fvisibility=hidden",
                                     "-fvisibility-inlines-hidden",
@@ -194,7 +202,7 @@ std::vector<std::string> BaseCompileFlags(bool clang) {
 }
 
 std::vector<std::string> BaseLinkFlags() {
-  return {"-shared",          "-Wl,-z,defs",          "-Wl,-Bsymbolic",     "-Wl,--exclude-libs,ALL",
+  return {"-shared",           "-Wl,-z,defs",         "-Wl,-Bsymbolic",    "-Wl,--exclude-libs,ALL",
           "-Wl,--gc-sections", "-Wl,--build-id=sha1", "-Wl,-rpath,$ORIGIN"};
 }
 

@@ -31,12 +31,12 @@ Error NoMetadef(const std::string& place) {
   std::vector<std::string> others;
   for (const std::string& name : ListFolder(place))
     if (Extension(name) == ".json") others.push_back(name);
-  return MakeError("BD006",
-                   StrCat("no metadef: there is no ", kMetadefName, " in ", place,
-                          others.empty() ? "" : StrCat(", only ", JoinAnd(others)), "; ",
-                          others.size() == 1
-                              ? StrCat("rename it to ", kMetadefName, ", or give it with the sources")
-                              : "write one (opwright new shows the form), or give a .json file"));
+  return MakeError(
+      "BD006", StrCat("no metadef: there is no ", kMetadefName, " in ", place,
+                      others.empty() ? "" : StrCat(", only ", JoinAnd(others)), "; ",
+                      others.size() == 1
+                          ? StrCat("rename it to ", kMetadefName, ", or give it with the sources")
+                          : "write one (opwright new shows the form), or give a .json file"));
 }
 
 Expected<Inputs> FromFolder(const std::string& folder, bool allow_no_metadef) {
@@ -56,9 +56,10 @@ Expected<Inputs> FromFolder(const std::string& folder, bool allow_no_metadef) {
   if (!std::all_of(inputs.sources.begin(), inputs.sources.end(), device))
     std::erase_if(inputs.sources, device);
   if (inputs.sources.empty())
-    return MakeError("BD002", StrCat("no source: the folder ", folder, " holds no .cpp, .cc or .cxx file",
-                                     names.empty() ? " and is empty" : StrCat(", only ", JoinAnd(names)),
-                                     "; put the kernel there, or name the sources"));
+    return MakeError("BD002",
+                     StrCat("no source: the folder ", folder, " holds no .cpp, .cc or .cxx file",
+                            names.empty() ? " and is empty" : StrCat(", only ", JoinAnd(names)),
+                            "; put the kernel there, or name the sources"));
   if (inputs.metadefs.empty() && !allow_no_metadef) return NoMetadef(folder);
   return inputs;
 }
@@ -67,11 +68,13 @@ Expected<Inputs> FromFolder(const std::string& folder, bool allow_no_metadef) {
 
 Expected<Inputs> CollectInputs(const std::vector<std::string>& given, bool allow_no_metadef) {
   if (given.empty())
-    return MakeError("BD002", "nothing to build: give an operator folder, or sources and a metadef");
+    return MakeError("BD002",
+                     "nothing to build: give an operator folder, or sources and a metadef");
   for (const std::string& path : given) {
     if (!FileExists(path)) return MakeError("BD001", DescribeMissing(path, "read", ENOENT));
     if (IsDirectory(path) && given.size() > 1)
-      return MakeError("BD003", StrCat("the folder ", path, " is given with other files: give one folder alone, "
+      return MakeError("BD003", StrCat("the folder ", path,
+                                       " is given with other files: give one folder alone, "
                                        "or the files themselves"));
   }
   if (IsDirectory(given[0])) return FromFolder(AbsolutePath(given[0]), allow_no_metadef);
@@ -79,7 +82,8 @@ Expected<Inputs> CollectInputs(const std::vector<std::string>& given, bool allow
   Inputs inputs;
   for (const std::string& path : given) {
     const std::string extension = Extension(path);
-    if (access(path.c_str(), R_OK) != 0) return MakeError("BD001", DescribeMissing(path, "read", errno));
+    if (access(path.c_str(), R_OK) != 0)
+      return MakeError("BD001", DescribeMissing(path, "read", errno));
     if (IsSource(path)) {
       inputs.sources.push_back(AbsolutePath(path));
     } else if (extension == ".o" || extension == ".a") {
@@ -87,14 +91,18 @@ Expected<Inputs> CollectInputs(const std::vector<std::string>& given, bool allow
     } else if (extension == ".json") {
       inputs.metadefs.push_back(AbsolutePath(path));
     } else {
-      return MakeError("BD003", StrCat(path, " is no kind of file that is built: give .cpp, .cc or .cxx sources, "
-                                       ".o or .a objects, .json metadefs"));
+      return MakeError("BD003",
+                       StrCat(path,
+                              " is no kind of file that is built: give .cpp, .cc or .cxx sources, "
+                              ".o or .a objects, .json metadefs"));
     }
   }
   if (inputs.sources.empty() && inputs.objects.empty())
-    return MakeError("BD002", StrCat("no source among ", JoinAnd(given), ": a metadef alone makes no library"));
+    return MakeError(
+        "BD002", StrCat("no source among ", JoinAnd(given), ": a metadef alone makes no library"));
   if (inputs.metadefs.empty()) {
-    const std::string place = DirName(inputs.sources.empty() ? inputs.objects[0] : inputs.sources[0]);
+    const std::string place =
+        DirName(inputs.sources.empty() ? inputs.objects[0] : inputs.sources[0]);
     const std::string beside = JoinPath(place, kMetadefName);
     if (FileExists(beside) && !allow_no_metadef) {
       inputs.metadefs.push_back(beside);

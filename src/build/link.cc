@@ -19,14 +19,16 @@ Expected<std::string> EntryArchive() {
   return path;
 }
 
-Expected<std::string> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan& plan, const Compiler& compiler,
-                                  const std::string& scratch, const std::string& output) {
+Expected<std::string> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan& plan,
+                                  const Compiler& compiler, const std::string& scratch,
+                                  const std::string& output) {
   Expected<std::string> archive = EntryArchive();
   if (!archive.ok()) return archive.TakeError();
   const std::string script = JoinPath(scratch, "exports.map");
   std::string text = "{\n  global:\n";
   for (const std::string& name : job.exports) text += StrCat("    ", name, ";\n");
-  if (Status written = WriteFileAtomic(script, text + "  local:\n    *;\n};\n", 0600); !written.ok())
+  if (Status written = WriteFileAtomic(script, text + "  local:\n    *;\n};\n", 0600);
+      !written.ok())
     return WithId(written.TakeError(), "CA003");
 
   std::vector<std::string> command = compiler.command;

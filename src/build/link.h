@@ -25,7 +25,8 @@ struct LinkJob {
 Expected<std::string> EntryArchive();
 
 // Writes output. Returns the command.
-Expected<std::string> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan& plan, const Compiler& compiler,
-                                  const std::string& scratch, const std::string& output);
+Expected<std::string> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan& plan,
+                                  const Compiler& compiler, const std::string& scratch,
+                                  const std::string& output);
 
 }  // namespace opwright::build

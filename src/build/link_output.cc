@@ -34,13 +34,15 @@ std::vector<Reference> References(std::string_view output, const LinkInputs& inp
       function = name.substr(0, name.rfind('\''));
       const std::string_view head = std::string_view(line).substr(0, line.find(": in function `"));
       object = head.substr(head.rfind(' ') == head.npos ? 0 : head.rfind(' ') + 1);
-    } else if (const std::string_view name = After(line, "undefined reference to `"); !name.empty()) {
+    } else if (const std::string_view name = After(line, "undefined reference to `");
+               !name.empty()) {
       Reference reference{std::string(name.substr(0, name.rfind('\''))), "", 0, function};
       std::string_view head = std::string_view(line).substr(0, line.find(": undefined reference"));
       if (const size_t ld = head.find("ld: "); ld != head.npos) head.remove_prefix(ld + 4);
       const size_t colon = head.rfind(':');
       const char* const end = head.data() + head.size();
-      if (colon != head.npos && std::from_chars(head.data() + colon + 1, end, reference.line).ptr == end)
+      if (colon != head.npos &&
+          std::from_chars(head.data() + colon + 1, end, reference.line).ptr == end)
         reference.file = head.substr(0, colon);
       if (reference.file.empty() || reference.line == 0) {
         const std::string holder(head.substr(0, head.find(":(")));
@@ -51,7 +53,8 @@ std::vector<Reference> References(std::string_view output, const LinkInputs& inp
       found.push_back(std::move(reference));
     } else if (const std::string_view symbol = After(line, "undefined symbol: "); !symbol.empty()) {
       found.push_back({std::string(symbol), "", 0, ""});
-    } else if (const std::string_view place = After(line, ">>> referenced by "); !place.empty() && !found.empty()) {
+    } else if (const std::string_view place = After(line, ">>> referenced by ");
+               !place.empty() && !found.empty()) {
       if (!found.back().file.empty()) continue;
       const std::string_view full = After(place, "(");
       const std::string_view path = full.empty() ? place : full.substr(0, full.rfind(')'));
@@ -82,25 +85,29 @@ std::string NameOf(const std::string& object, const LinkInputs& inputs) {
 std::string Advice(const std::string& symbol, const LinkInputs& inputs) {
   constexpr std::string_view kTable = "opwright_kernel_";
   if (symbol.starts_with(kTable))
-    return StrCat("the kernel of ", symbol.substr(kTable.size()),
-                  " was read in the source but not compiled: is it inside an #if that is not taken?");
+    return StrCat(
+        "the kernel of ", symbol.substr(kTable.size()),
+        " was read in the source but not compiled: is it inside an #if that is not taken?");
   if (symbol.starts_with("vtable for "))
-    return StrCat(symbol.substr(11), " declares a virtual function that no source defines: define it");
+    return StrCat(symbol.substr(11),
+                  " declares a virtual function that no source defines: define it");
   const bool cpp = symbol.find('(') != std::string::npos;
   const std::string name = FunctionName(symbol);
   for (const std::string& object : inputs.objects) {
     for (const std::string& defined : DefinedSymbols(object)) {
       if (cpp && defined == name) {
         const std::string at = DefinedAt(name, inputs);
-        return StrCat("an extern \"C\" is missing where it is declared: ", at.empty() ? NameOf(object, inputs) : at,
-                      " defines ", name, " as a C function, and it is used as a C++ one");
+        return StrCat("an extern \"C\" is missing where it is declared: ",
+                      at.empty() ? NameOf(object, inputs) : at, " defines ", name,
+                      " as a C function, and it is used as a C++ one");
       }
       if (!cpp && defined.starts_with("_Z")) {
         const std::string shown = Demangle(defined);
         if (shown.find('(') == std::string::npos || FunctionName(shown) != symbol) continue;
         const std::string at = DefinedAt(name, inputs);
-        return StrCat("an extern \"C\" is missing where it is defined: ", at.empty() ? NameOf(object, inputs) : at,
-                      " defines ", shown, " as a C++ function, and it is used as a C one");
+        return StrCat("an extern \"C\" is missing where it is defined: ",
+                      at.empty() ? NameOf(object, inputs) : at, " defines ", shown,
+                      " as a C++ function, and it is used as a C one");
       }
     }
   }
@@ -126,8 +133,9 @@ Error DescribeLinkFailure(std::string_view output, const LinkInputs& inputs) {
     diagnostics.push_back(std::move(d));
   }
   if (!symbols.empty()) {
-    Error error = MakeError("BD014", StrCat("the library does not link: ", Count(static_cast<int64_t>(symbols.size()),
-                                                                                 "undefined symbol")));
+    Error error =
+        MakeError("BD014", StrCat("the library does not link: ",
+                                  Count(static_cast<int64_t>(symbols.size()), "undefined symbol")));
     error.diagnostics = std::move(diagnostics);
     return error;
   }
@@ -148,10 +156,12 @@ Error DescribeLinkFailure(std::string_view output, const LinkInputs& inputs) {
     }
   }
   if (!missing.empty())
-    return MakeError("BD015", StrCat("the library does not link: no library ", JoinAnd(missing), " (lib", missing[0],
-                                     ".so or lib", missing[0],
-                                     ".a) in the -L folders or the system's: check the name after -l, add its -L "
-                                     "folder, or install its development package"));
+    return MakeError(
+        "BD015",
+        StrCat("the library does not link: no library ", JoinAnd(missing), " (lib", missing[0],
+               ".so or lib", missing[0],
+               ".a) in the -L folders or the system's: check the name after -l, add its -L "
+               "folder, or install its development package"));
   if (rest.size() > 8) rest.resize(8);
   return MakeError("BD016", StrCat("the library does not link:\n  ", Join(rest, "\n  ")));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a failed link means: which symbol is missing, who needs it, and whether an extern "C" was meant.
+// What a failed link means: which symbol is missing, who needs it, and whether an extern "C" was
+// meant.
 #pragma once
 
 #include <map>

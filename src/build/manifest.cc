@@ -16,13 +16,15 @@ namespace {
 
 constexpr std::string_view kMagic = "opwright manifest 1";
 
-// Installed by a package manager, which sets time and size: hashing hundreds of them would cost more
-// than all the rest of a cache hit.
+// Installed by a package manager, which sets time and size: hashing hundreds of them would cost
+// more than all the rest of a cache hit.
 bool IsSystemHeader(const std::string& path) {
-  return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") || path.starts_with("/usr/local/include/");
+  return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") ||
+         path.starts_with("/usr/local/include/");
 }
 
-std::string State(const std::vector<std::string>& headers, const std::vector<std::string>& folders) {
+std::string State(const std::vector<std::string>& headers,
+                  const std::vector<std::string>& folders) {
   const std::string described = DescribeHeaders(headers);
   if (described.empty() && !headers.empty()) return "";
   return StrCat("state\n", described, "rivals\n", Join(Rivals(headers, folders), "\n"), "\n");
@@ -37,7 +39,8 @@ std::vector<std::string> ParseDependencies(std::string_view rule) {
   std::string path;
   const auto end_path = [&] {
     // Not normalised: "link/../x.h" is another file than "x.h".
-    if (!path.empty() && path != "-" && path != "<stdin>") paths.push_back(path[0] == '/' ? path : "/" + path);
+    if (!path.empty() && path != "-" && path != "<stdin>")
+      paths.push_back(path[0] == '/' ? path : "/" + path);
     path.clear();
   };
   for (size_t i = colon + 1; i < rule.size(); ++i) {
@@ -68,9 +71,10 @@ std::string DescribeHeaders(const std::vector<std::string>& headers) {
   std::string text;
   for (const std::string& header : headers) {
     if (IsSystemHeader(header)) {
-      struct stat info {};
+      struct stat info{};
       if (stat(header.c_str(), &info) != 0) return "";
-      text += StrCat(info.st_size, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec, " ", header, "\n");
+      text += StrCat(info.st_size, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec, " ", header,
+                     "\n");
     } else {
       Expected<std::string> hash = Sha256OfFile(header);
       if (!hash.ok()) return "";
@@ -80,21 +84,24 @@ std::string DescribeHeaders(const std::vector<std::string>& headers) {
   return text;
 }
 
-std::vector<std::string> Rivals(const std::vector<std::string>& headers, const std::vector<std::string>& folders) {
-  // First path component that exists in a folder -> the folder. Most headers have no part there, and one
-  // listing of a folder tells so without asking for each of them.
+std::vector<std::string> Rivals(const std::vector<std::string>& headers,
+                                const std::vector<std::string>& folders) {
+  // First path component that exists in a folder -> the folder. Most headers have no part there,
+  // and one listing of a folder tells so without asking for each of them.
   std::map<std::string, std::vector<std::string>> heads;
   for (const std::string& folder : folders)
     for (const std::string& name : ListFolder(folder)) heads[name].push_back(folder);
   std::set<std::string> found;
   for (const std::string& header : headers) {
-    for (size_t slash = header.rfind('/'); slash != header.npos && slash > 0; slash = header.rfind('/', slash - 1)) {
+    for (size_t slash = header.rfind('/'); slash != header.npos && slash > 0;
+         slash = header.rfind('/', slash - 1)) {
       const std::string tail = header.substr(slash + 1);
       const auto head = heads.find(tail.substr(0, tail.find('/')));
       if (head == heads.end()) continue;
       for (const std::string& folder : head->second) {
         std::string rival = JoinPath(folder, tail);
-        if (rival != header && FileExists(rival) && !IsDirectory(rival)) found.insert(std::move(rival));
+        if (rival != header && FileExists(rival) && !IsDirectory(rival))
+          found.insert(std::move(rival));
       }
     }
   }
@@ -106,7 +113,8 @@ std::optional<std::string> Manifest::CurrentState(const std::string& path) {
   if (!text.ok()) return std::nullopt;
   std::vector<std::string> headers, folders;
   const std::vector<std::string> lines = Split(*text, '\n');
-  if (lines.size() < 3 || lines[0] != kMagic || lines[lines.size() - 2] != "end") return std::nullopt;
+  if (lines.size() < 3 || lines[0] != kMagic || lines[lines.size() - 2] != "end")
+    return std::nullopt;
   for (const std::string& line : lines) {
     if (line.starts_with("header ")) headers.push_back(line.substr(7));
     if (line.starts_with("search ")) folders.push_back(line.substr(7));
@@ -116,7 +124,8 @@ std::optional<std::string> Manifest::CurrentState(const std::string& path) {
   return state;
 }
 
-Expected<std::string> Manifest::Write(const std::string& path, const std::vector<std::string>& headers,
+Expected<std::string> Manifest::Write(const std::string& path,
+                                      const std::vector<std::string>& headers,
                                       const std::vector<std::string>& search_folders) {
   std::set<std::string> folders(search_folders.begin(), search_folders.end());
   for (const std::string& header : headers)

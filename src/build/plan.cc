@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kTablePrefix = "opwright_kernel_";
 
-Diagnostic ErrorAt(std::string_view id, const std::string& file, int line, std::string message, std::string hint) {
+Diagnostic ErrorAt(std::string_view id, const std::string& file, int line, std::string message,
+                   std::string hint) {
   Diagnostic d;
   d.id = id;
   d.file = file;
@@ -41,30 +42,39 @@ std::string ClassName(std::string_view op) {
 // The answer to a source that is written for a device.
 Diagnostic OtherDialect(const std::string& source, const SourceScan& scan) {
   const std::string op = scan.dialect_kernel.empty() ? "op_name" : SnakeCase(scan.dialect_kernel);
-  const std::string named = scan.dialect_kernel.empty() ? "" : StrCat(" (", scan.dialect_kernel, ")");
+  const std::string named =
+      scan.dialect_kernel.empty() ? "" : StrCat(" (", scan.dialect_kernel, ")");
   const std::string instead =
-      StrCat("write class ", ClassName(op), " : public OpKernelBase with Compute, or a function over views and "
-             "OPWRIGHT_FUNCTION(", op, ", f), in a .cpp file");
+      StrCat("write class ", ClassName(op),
+             " : public OpKernelBase with Compute, or a function over views and "
+             "OPWRIGHT_FUNCTION(",
+             op, ", f), in a .cpp file");
   switch (scan.dialect) {
     case Dialect::kAscendC:
       return ErrorAt("BD005", source, scan.dialect_line,
                      StrCat("this is Ascend C", named, ", see ", scan.dialect_sign,
-                            ": it is compiled by CANN for Ascend processors, and not here, where kernels are C++ for "
+                            ": it is compiled by CANN for Ascend processors, and not here, where "
+                            "kernels are C++ for "
                             "the CPU"),
                      instead);
     case Dialect::kCuda:
-      return ErrorAt("BD005", source, scan.dialect_line,
-                     StrCat("this is CUDA", named, ", see ", scan.dialect_sign,
-                            ": it is compiled by nvcc for GPUs, and not here, where kernels are C++ for the CPU"),
-                     instead);
+      return ErrorAt(
+          "BD005", source, scan.dialect_line,
+          StrCat(
+              "this is CUDA", named, ", see ", scan.dialect_sign,
+              ": it is compiled by nvcc for GPUs, and not here, where kernels are C++ for the CPU"),
+          instead);
     case Dialect::kOpenCl:
     case Dialect::kCpp:
       break;
   }
-  return ErrorAt("BD004", source, scan.dialect_line,
-                 StrCat("this is OpenCL C", named, scan.dialect_sign.empty() ? "" : StrCat(", see ", scan.dialect_sign),
-                        ": it is compiled by a device's driver, and not here, where kernels are C++ for the CPU"),
-                 instead);
+  return ErrorAt(
+      "BD004", source, scan.dialect_line,
+      StrCat(
+          "this is OpenCL C", named,
+          scan.dialect_sign.empty() ? "" : StrCat(", see ", scan.dialect_sign),
+          ": it is compiled by a device's driver, and not here, where kernels are C++ for the CPU"),
+      instead);
 }
 
 // One error of many: a single problem speaks for itself, several come under a heading.
@@ -119,8 +129,8 @@ class Planner {
                                        [&](const auto& other) { return other.name == op.name; });
         if (same != plan_.operators.end())
           problems.push_back(ErrorAt("BD011", op.file, op.span.line,
-                                     StrCat("the operator ", op.name, " has a metadef already, at ", same->file, ":",
-                                            same->span.line),
+                                     StrCat("the operator ", op.name, " has a metadef already, at ",
+                                            same->file, ":", same->span.line),
                                      "remove one of them, or rename its operator"));
         else
           plan_.operators.push_back(std::move(op));
@@ -128,15 +138,17 @@ class Planner {
     }
     if (!problems.empty()) {
       const bool duplicate = problems[0].id == "BD011";
-      Error error = MakeError(duplicate ? "BD011" : "BD007",
-                              StrCat("the metadef has ", Count(static_cast<int64_t>(problems.size()), "error")));
+      Error error = MakeError(
+          duplicate ? "BD011" : "BD007",
+          StrCat("the metadef has ", Count(static_cast<int64_t>(problems.size()), "error")));
       error.diagnostics = std::move(problems);
       return error;
     }
     for (const metadef::Operator& op : plan_.operators) {
       Expected<metadef::Lowered> lowered = metadef::Lower(op, plan_.operators);
       if (!lowered.ok()) {
-        Error error = MakeError("BD007", StrCat("the metadef of ", op.name, " cannot be used: ", lowered.error().message));
+        Error error = MakeError("BD007", StrCat("the metadef of ", op.name,
+                                                " cannot be used: ", lowered.error().message));
         error.diagnostics = lowered.error().diagnostics;
         return error;
       }
@@ -154,15 +166,19 @@ class Planner {
       unit.source = source;
       unit.content = std::move(*content);
       unit.scan = ScanSource(unit.content);
-      if (source.ends_with(".cl") && unit.scan.dialect == Dialect::kCpp) unit.scan.dialect = Dialect::kOpenCl;
-      if (source.ends_with(".cu") && unit.scan.dialect == Dialect::kCpp) unit.scan.dialect = Dialect::kCuda;
+      if (source.ends_with(".cl") && unit.scan.dialect == Dialect::kCpp)
+        unit.scan.dialect = Dialect::kOpenCl;
+      if (source.ends_with(".cu") && unit.scan.dialect == Dialect::kCpp)
+        unit.scan.dialect = Dialect::kCuda;
       if (unit.scan.dialect != Dialect::kCpp) foreign.push_back(OtherDialect(source, unit.scan));
       unit.kernels = FindKernels(unit.scan, source);
       for (const ScannedFunction& function : unit.scan.functions)
-        if (function.extern_c && function.defined && !function.is_static) plan_.functions.push_back(function.name);
+        if (function.extern_c && function.defined && !function.is_static)
+          plan_.functions.push_back(function.name);
       plan_.units.push_back(std::move(unit));
     }
-    if (!foreign.empty()) return Together(std::move(foreign), "sources that are not C++ for the CPU");
+    if (!foreign.empty())
+      return Together(std::move(foreign), "sources that are not C++ for the CPU");
     return {};
   }
 
@@ -173,14 +189,17 @@ class Planner {
   }
 
   static std::string What(const Kernel& kernel) {
-    if (kernel.marked) return StrCat(kernel.function ? "OPWRIGHT_FUNCTION(" : "OPWRIGHT_KERNEL(", kernel.op, ", ...)");
+    if (kernel.marked)
+      return StrCat(kernel.function ? "OPWRIGHT_FUNCTION(" : "OPWRIGHT_KERNEL(", kernel.op,
+                    ", ...)");
     return StrCat("the class ", kernel.target.substr(2));
   }
 
   static bool IsOperatorName(const std::string& name) {
     return !name.empty() && name.size() <= 64 && name[0] >= 'a' && name[0] <= 'z' &&
-           std::all_of(name.begin(), name.end(),
-                       [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+           std::all_of(name.begin(), name.end(), [](char c) {
+             return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+           });
   }
 
   // Every operator has one kernel, and every kernel an operator.
@@ -188,29 +207,32 @@ class Planner {
     const bool bound = !plan_.inputs.metadefs.empty();
     std::vector<Kernel> kernels;
     for (Unit& unit : plan_.units) {
-      std::erase_if(unit.kernels, [&](const Kernel& kernel) { return kernel.base && !FindOperator(kernel.op); });
+      std::erase_if(unit.kernels,
+                    [&](const Kernel& kernel) { return kernel.base && !FindOperator(kernel.op); });
       kernels.insert(kernels.end(), unit.kernels.begin(), unit.kernels.end());
     }
     for (const std::string& object : plan_.inputs.objects)
       for (const std::string& symbol : DefinedSymbols(object))
         if (symbol.starts_with(kTablePrefix))
-          kernels.push_back({symbol.substr(kTablePrefix.size()), "::" + symbol, false, true, false, object, 0});
+          kernels.push_back(
+              {symbol.substr(kTablePrefix.size()), "::" + symbol, false, true, false, object, 0});
 
     std::vector<Diagnostic> problems;
     std::vector<std::string> found;
     for (const Kernel& kernel : kernels) {
       if (!IsOperatorName(kernel.op))
-        problems.push_back(ErrorAt("BD026", kernel.file, kernel.line,
-                                   StrCat("\"", kernel.op, "\" is no operator name"),
-                                   StrCat("write small letters, digits and _, a letter first, at most 64: ",
-                                          SnakeCase(kernel.op))));
+        problems.push_back(ErrorAt(
+            "BD026", kernel.file, kernel.line, StrCat("\"", kernel.op, "\" is no operator name"),
+            StrCat("write small letters, digits and _, a letter first, at most 64: ",
+                   SnakeCase(kernel.op))));
       const auto same = std::find_if(kernels.begin(), kernels.end(),
                                      [&](const Kernel& other) { return other.op == kernel.op; });
       if (&*same != &kernel)
-        problems.push_back(ErrorAt("BD010", kernel.file, kernel.line,
-                                   StrCat("the operator ", kernel.op, " has a kernel already: ", What(*same), " at ",
-                                          same->file, same->line > 0 ? StrCat(":", same->line) : ""),
-                                   "remove one of them, or name its operator with OPWRIGHT_KERNEL(name, Class)"));
+        problems.push_back(
+            ErrorAt("BD010", kernel.file, kernel.line,
+                    StrCat("the operator ", kernel.op, " has a kernel already: ", What(*same),
+                           " at ", same->file, same->line > 0 ? StrCat(":", same->line) : ""),
+                    "remove one of them, or name its operator with OPWRIGHT_KERNEL(name, Class)"));
       else
         found.push_back(kernel.op);
     }
@@ -221,22 +243,30 @@ class Planner {
       const std::string near = Nearest(op.name, found);
       problems.push_back(ErrorAt(
           "BD008", op.file, op.span.line,
-          StrCat("the operator ", op.name, " has no kernel: ",
-                 found.empty() ? StrCat("no class that derives from OpKernelBase and no marker is in the sources")
-                               : StrCat("the sources have ", JoinAnd(found))),
-          near.empty() ? StrCat("write class ", ClassName(op.name), " : public OpKernelBase, or say OPWRIGHT_KERNEL(",
-                                op.name, ", Class) or OPWRIGHT_FUNCTION(", op.name, ", f)")
-                       : StrCat("is ", near, " meant? The operator is the class's name without a final Kernel, in "
-                                "snake_case; OPWRIGHT_KERNEL(", op.name, ", Class) says another")));
+          StrCat(
+              "the operator ", op.name, " has no kernel: ",
+              found.empty()
+                  ? StrCat(
+                        "no class that derives from OpKernelBase and no marker is in the sources")
+                  : StrCat("the sources have ", JoinAnd(found))),
+          near.empty()
+              ? StrCat("write class ", ClassName(op.name),
+                       " : public OpKernelBase, or say OPWRIGHT_KERNEL(", op.name,
+                       ", Class) or OPWRIGHT_FUNCTION(", op.name, ", f)")
+              : StrCat("is ", near,
+                       " meant? The operator is the class's name without a final Kernel, in "
+                       "snake_case; OPWRIGHT_KERNEL(",
+                       op.name, ", Class) says another")));
     }
     for (const Kernel& kernel : kernels) {
       if (!bound || FindOperator(kernel.op) != nullptr) continue;
       const std::string near = Nearest(kernel.op, operator_names);
-      problems.push_back(ErrorAt("BD009", kernel.file, kernel.line,
-                                 StrCat(What(kernel), " is the kernel of ", kernel.op,
-                                        ", which has no metadef: there are metadefs for ", JoinAnd(operator_names)),
-                                 near.empty() ? StrCat("add one with \"op_name\": \"", kernel.op, "\"")
-                                              : StrCat("is ", near, " meant?")));
+      problems.push_back(ErrorAt(
+          "BD009", kernel.file, kernel.line,
+          StrCat(What(kernel), " is the kernel of ", kernel.op,
+                 ", which has no metadef: there are metadefs for ", JoinAnd(operator_names)),
+          near.empty() ? StrCat("add one with \"op_name\": \"", kernel.op, "\"")
+                       : StrCat("is ", near, " meant?")));
     }
     if (!problems.empty()) {
       Error error = Together(std::move(problems), "kernels and metadefs do not agree");
@@ -247,10 +277,12 @@ class Planner {
       return error;
     }
     if (found.empty() && plan_.functions.empty() && plan_.inputs.objects.empty())
-      return MakeError("BD022", StrCat("no kernel in ", JoinAnd(plan_.inputs.sources),
-                                       ": no class derives from OpKernelBase, no OPWRIGHT_KERNEL or "
-                                       "OPWRIGHT_FUNCTION marker and no extern \"C\" function is there; write class ",
-                                       "ElementAddKernel : public OpKernelBase for the operator element_add"));
+      return MakeError(
+          "BD022",
+          StrCat("no kernel in ", JoinAnd(plan_.inputs.sources),
+                 ": no class derives from OpKernelBase, no OPWRIGHT_KERNEL or "
+                 "OPWRIGHT_FUNCTION marker and no extern \"C\" function is there; write class ",
+                 "ElementAddKernel : public OpKernelBase for the operator element_add"));
     plan_.names = bound ? operator_names : found;
     return {};
   }

@@ -27,7 +27,8 @@ std::vector<std::string> Environment() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
-    if (name == "LANG" || name == "LANGUAGE" || name.starts_with("LC_") || name == "GCC_COLORS") continue;
+    if (name == "LANG" || name == "LANGUAGE" || name.starts_with("LC_") || name == "GCC_COLORS")
+      continue;
     kept.emplace_back(text);
   }
   kept.push_back("LC_ALL=C.UTF-8");
@@ -98,8 +99,8 @@ Expected<Finished> RunProcess(const std::vector<std::string>& argv, std::string_
   posix_spawn_file_actions_adddup2(&actions, child_out.get(), 2);
   posix_spawn_file_actions_addchdir_np(&actions, "/");
   pid_t child = 0;
-  const int failed = posix_spawn(&child, argv[0].c_str(), &actions, nullptr, argument_pointers.data(),
-                                 variable_pointers.data());
+  const int failed = posix_spawn(&child, argv[0].c_str(), &actions, nullptr,
+                                 argument_pointers.data(), variable_pointers.data());
   posix_spawn_file_actions_destroy(&actions);
   child_out.Close();
   if (failed != 0) return SpawnError(argv[0], failed);

@@ -17,14 +17,16 @@ struct Finished {
   bool ok() const { return exit_code == 0; }
 };
 
-// argv[0] is a path. The program runs in "/", so that what it writes does not depend on the caller's
-// working folder, and under C.UTF-8, so that its messages are English and paths keep their bytes.
+// argv[0] is a path. The program runs in "/", so that what it writes does not depend on the
+// caller's working folder, and under C.UTF-8, so that its messages are English and paths keep their
+// bytes.
 Expected<Finished> RunProcess(const std::vector<std::string>& argv, std::string_view input = {});
 
 // The command as one could type it.
 std::string CommandText(const std::vector<std::string>& argv);
 
-// How many compilers may run at once: $MAX_JOBS, the processors this process may use, its cgroup's quota.
+// How many compilers may run at once: $MAX_JOBS, the processors this process may use, its cgroup's
+// quota.
 int CompileJobs();
 
 }  // namespace opwright::build

@@ -54,7 +54,9 @@ class Scanner {
     bool taken = false;  // an `#if 1` branch was read: the others are not
   };
 
-  void Push(Scope scope, std::string name = "") { open_.push_back({scope, std::move(name), Next(0).line}); }
+  void Push(Scope scope, std::string name = "") {
+    open_.push_back({scope, std::move(name), Next(0).line});
+  }
   bool AtNamespaceScope() const {
     return std::all_of(open_.begin(), open_.end(),
                        [](const Open& open) { return open.scope != Scope::kOther; });
@@ -74,7 +76,8 @@ class Scanner {
   void Conditional(std::string_view text) {
     const auto starts = [&](std::string_view word) {
       return text.starts_with(word) &&
-             (text.size() == word.size() || !std::isalnum(static_cast<unsigned char>(text[word.size()])));
+             (text.size() == word.size() ||
+              !std::isalnum(static_cast<unsigned char>(text[word.size()])));
     };
     if (starts("include") && text.find("kernel_operator.h") != text.npos && !skipping_)
       SetDialect(Dialect::kAscendC, "kernel_operator.h", tokens_[at_].line);
@@ -107,12 +110,14 @@ class Scanner {
       SetDialect(Dialect::kOpenCl, token.text, token.line);
     // Ascend C says __global__ __aicore__, CUDA says __global__ alone.
     if (token.text == "__global__")
-      SetDialect(Next().Is("__aicore__") ? Dialect::kAscendC : Dialect::kCuda, token.text, token.line);
+      SetDialect(Next().Is("__aicore__") ? Dialect::kAscendC : Dialect::kCuda, token.text,
+                 token.line);
     const bool device =
         token.text == "__kernel" || token.text == "kernel" || token.text == "__global__";
     if (!device || scan_.dialect == Dialect::kCpp || !scan_.dialect_kernel.empty()) return;
     for (size_t i = 1; i < 12 && !Next(i).Is(";") && !Next(i).Is("{"); ++i) {
-      if (Next(i).kind != Kind::kWord || !Next(i + 1).Is("(") || Next(i).text.starts_with("__")) continue;
+      if (Next(i).kind != Kind::kWord || !Next(i + 1).Is("(") || Next(i).text.starts_with("__"))
+        continue;
       scan_.dialect_kernel = Next(i).text;
       return;
     }
@@ -172,9 +177,9 @@ class Scanner {
     if (token.text == "static") declaration_.is_static = true;
     if (token.text == "enum") {
       if (Next(0).Is("class") || Next(0).Is("struct")) ++at_;
-    } else if (token.text == "__attribute__" || token.text == "alignas" || token.text == "decltype" ||
-               token.text == "noexcept" || token.text == "__declspec" || token.text == "asm" ||
-               token.text == "__asm__" || token.text == "static_assert") {
+    } else if (token.text == "__attribute__" || token.text == "alignas" ||
+               token.text == "decltype" || token.text == "noexcept" || token.text == "__declspec" ||
+               token.text == "asm" || token.text == "__asm__" || token.text == "static_assert") {
       if (Next(0).Is("(")) SkipBalanced("(", ")");
     } else if (Next(0).Is("(") && declaration_.function.empty() && !declaration_.initialised) {
       declaration_.function = token.text;
@@ -244,9 +249,10 @@ class Scanner {
     if (!Next(0).Is("{")) return;
     if (!specialised && !qualified && !found.name.empty()) {
       found.qualified = StrCat(ScopeName(), "::", found.name);
-      const bool known = std::any_of(scan_.classes.begin(), scan_.classes.end(), [&](const auto& other) {
-        return other.qualified == found.qualified;  // the other branch of an #if
-      });
+      const bool known =
+          std::any_of(scan_.classes.begin(), scan_.classes.end(), [&](const auto& other) {
+            return other.qualified == found.qualified;  // the other branch of an #if
+          });
       if (!known) scan_.classes.push_back(std::move(found));
     }
     Push(Scope::kOther);
@@ -342,14 +348,16 @@ std::vector<Kernel> FindKernels(const SourceScan& scan, const std::string& file)
     return std::string(at == name.npos ? name : name.substr(at + 1));
   };
   for (const ScannedMarker& marker : scan.markers)
-    kernels.push_back({marker.op, marker.function ? marker.scope : marker.target, marker.function, true,
-                       false, file, marker.line});
+    kernels.push_back({marker.op, marker.function ? marker.scope : marker.target, marker.function,
+                       true, false, file, marker.line});
   for (const ScannedClass& found : scan.classes) {
-    if (std::find(found.bases.begin(), found.bases.end(), "OpKernelBase") == found.bases.end()) continue;
+    if (std::find(found.bases.begin(), found.bases.end(), "OpKernelBase") == found.bases.end())
+      continue;
     const std::string op = OperatorOfClass(found.name);
-    const bool marked = std::any_of(scan.markers.begin(), scan.markers.end(), [&](const auto& marker) {
-      return marker.op == op || (!marker.function && last_part(marker.target) == found.name);
-    });
+    const bool marked =
+        std::any_of(scan.markers.begin(), scan.markers.end(), [&](const auto& marker) {
+          return marker.op == op || (!marker.function && last_part(marker.target) == found.name);
+        });
     const bool base = std::any_of(scan.classes.begin(), scan.classes.end(), [&](const auto& other) {
       return std::find(other.bases.begin(), other.bases.end(), found.name) != other.bases.end();
     });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads what a kernel source declares, without compiling it: the classes that derive from OpKernelBase,
-// the OPWRIGHT_KERNEL and OPWRIGHT_FUNCTION markers, the functions at namespace scope, and whether the
-// file is C++ at all. Macros are not expanded and headers are not read.
+// Reads what a kernel source declares, without compiling it: the classes that derive from
+// OpKernelBase, the OPWRIGHT_KERNEL and OPWRIGHT_FUNCTION markers, the functions at namespace
+// scope, and whether the file is C++ at all. Macros are not expanded and headers are not read.
 #pragma once
 
 #include <string>

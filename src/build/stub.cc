@@ -7,8 +7,8 @@
 namespace opwright::build {
 namespace {
 
-// Writes the constants of one operator. Every array is a constant of its own, named by what it is and
-// numbered, before the struct that points to it.
+// Writes the constants of one operator. Every array is a constant of its own, named by what it is
+// and numbered, before the struct that points to it.
 class DefWriter {
  public:
   DefWriter(const OpwrightOpDef& def, int index, std::string* out)
@@ -31,18 +31,20 @@ class DefWriter {
     const std::string symbol_list = Array("char* const", "symbols", symbols);
     const std::string mutate_list = Array("int32_t", "mutates", mutates);
     const std::string name = prefix_ + "def";
-    out_ += StrCat("static const OpwrightOpDef ", name, " = {\n    sizeof(OpwrightOpDef), ", CString(def_.name),
-                   ", ", CString(def_.ns), ", ", def_.num_columns, ", ", def_.num_inputs, ", ",
-                   def_.num_outputs, ", ", def_.num_attrs, ", ", def_.num_symbols, ", ", def_.num_mutates,
-                   ",\n    ", input_list, ", ", output_list, ", ", attr_list, ", ", rule_list, ", ",
-                   symbol_list, ", ", mutate_list, ", ", gradient, ", ", def_.side_effect, ", ",
-                   def_.mixed_dtypes, ",\n    ", CString(def_.json), "};\n");
+    out_ += StrCat("static const OpwrightOpDef ", name, " = {\n    sizeof(OpwrightOpDef), ",
+                   CString(def_.name), ", ", CString(def_.ns), ", ", def_.num_columns, ", ",
+                   def_.num_inputs, ", ", def_.num_outputs, ", ", def_.num_attrs, ", ",
+                   def_.num_symbols, ", ", def_.num_mutates, ",\n    ", input_list, ", ",
+                   output_list, ", ", attr_list, ", ", rule_list, ", ", symbol_list, ", ",
+                   mutate_list, ", ", gradient, ", ", def_.side_effect, ", ", def_.mixed_dtypes,
+                   ",\n    ", CString(def_.json), "};\n");
     return name;
   }
 
  private:
   // The name of a new array, or "0" for none.
-  std::string Array(std::string_view type, std::string_view what, const std::vector<std::string>& values) {
+  std::string Array(std::string_view type, std::string_view what,
+                    const std::vector<std::string>& values) {
     if (values.empty()) return "0";
     const std::string name = NewName(what);
     out_ += StrCat("static const ", type, " ", name, "[] = {", Join(values, ", "), "};\n");
@@ -56,7 +58,8 @@ class DefWriter {
   }
   std::string NewName(std::string_view what) { return StrCat(prefix_, what, "_", count_++); }
 
-  std::string Ints(std::string_view type, std::string_view what, const int64_t* values, int64_t size) {
+  std::string Ints(std::string_view type, std::string_view what, const int64_t* values,
+                   int64_t size) {
     std::vector<std::string> texts;
     for (int64_t i = 0; i < size; ++i) texts.push_back(CInt64(values[i]));
     return Array(type, what, texts);
@@ -71,8 +74,8 @@ class DefWriter {
     }
     const std::string columns = Array("OpwrightDType", "dtypes", dtypes);
     return Struct("OpwrightParamDef", "param",
-                  StrCat(CString(param.name), ", ", param.kind, ", ", param.num_dims, ", ", dims, ", ", columns,
-                         ", ", param.leading_any, ", ", param.nd_format));
+                  StrCat(CString(param.name), ", ", param.kind, ", ", param.num_dims, ", ", dims,
+                         ", ", columns, ", ", param.leading_any, ", ", param.nd_format));
   }
 
   std::string Attr(const OpwrightAttr& attr) {
@@ -92,7 +95,8 @@ class DefWriter {
         break;
       case kOpwrightAttrListInt:
       case kOpwrightAttrListBool:
-        value = StrCat(".data = ", Ints("int64_t", "values", static_cast<const int64_t*>(attr.value.data), attr.size));
+        value = StrCat(".data = ", Ints("int64_t", "values",
+                                        static_cast<const int64_t*>(attr.value.data), attr.size));
         break;
       case kOpwrightAttrListFloat:
         for (int64_t i = 0; i < attr.size; ++i)
@@ -127,20 +131,22 @@ class DefWriter {
     const std::string arg_list = Array("int32_t", "rule_args", args);
     const std::string code = Ints("int64_t", "rule_code", rule.code, rule.code_size);
     return Struct("OpwrightShapeRule", "rule",
-                  StrCat(rule.kind, ", ", rule.num_args, ", ", arg_list, ", ", CInt64(rule.code_size), ", ", code,
-                         ", ", rule.leading_any, ", 0, ", CString(rule.text != nullptr ? rule.text : "")));
+                  StrCat(rule.kind, ", ", rule.num_args, ", ", arg_list, ", ",
+                         CInt64(rule.code_size), ", ", code, ", ", rule.leading_any, ", 0, ",
+                         CString(rule.text != nullptr ? rule.text : "")));
   }
 
   std::string Gradient(const OpwrightGradient& gradient) {
     std::vector<std::string> roles, outputs;
     for (int32_t i = 0; i < gradient.num_inputs; ++i)
       roles.push_back(StrCat("{", gradient.inputs[i].kind, ", ", gradient.inputs[i].index, "}"));
-    for (int32_t i = 0; i < gradient.num_outputs; ++i) outputs.push_back(StrCat(gradient.outputs[i]));
+    for (int32_t i = 0; i < gradient.num_outputs; ++i)
+      outputs.push_back(StrCat(gradient.outputs[i]));
     const std::string role_list = Array("OpwrightRole", "roles", roles);
     const std::string output_list = Array("int32_t", "gradients", outputs);
     return Struct("OpwrightGradient", "gradient",
-                  StrCat(CString(gradient.op), ", ", gradient.num_inputs, ", ", gradient.num_outputs, ", ",
-                         role_list, ", ", output_list));
+                  StrCat(CString(gradient.op), ", ", gradient.num_inputs, ", ",
+                         gradient.num_outputs, ", ", role_list, ", ", output_list));
   }
 
   const OpwrightOpDef& def_;
@@ -151,9 +157,12 @@ class DefWriter {
 
 std::string Note(const StubRequest& request) {
   return StrCat(
-      "__attribute__((section(OPWRIGHT_NOTE_SECTION), used, aligned(4))) static const OpwrightNote note = {\n"
-      "    9, sizeof(OpwrightNote) - offsetof(OpwrightNote, struct_size), OPWRIGHT_NOTE_TYPE, OPWRIGHT_NOTE_NAME,\n"
-      "    sizeof(OpwrightNote) - offsetof(OpwrightNote, struct_size), OPWRIGHT_ABI_MAJOR, OPWRIGHT_ABI_MINOR,\n"
+      "__attribute__((section(OPWRIGHT_NOTE_SECTION), used, aligned(4))) static const OpwrightNote "
+      "note = {\n"
+      "    9, sizeof(OpwrightNote) - offsetof(OpwrightNote, struct_size), OPWRIGHT_NOTE_TYPE, "
+      "OPWRIGHT_NOTE_NAME,\n"
+      "    sizeof(OpwrightNote) - offsetof(OpwrightNote, struct_size), OPWRIGHT_ABI_MAJOR, "
+      "OPWRIGHT_ABI_MINOR,\n"
       "    sizeof(OpwrightTensor), sizeof(OpwrightCall), sizeof(OpwrightOpDef), ",
       CString(request.march), ", ", CString(request.opwright_version), "};\n");
 }
@@ -163,34 +172,41 @@ std::string Note(const StubRequest& request) {
 std::string FrameworkFunctions(int index) {
   std::string text;
   for (const char* name : {"call", "guard"})
-    text += StrCat("static void torch_", name, "_", index,
-                   "(uint64_t* stack, uint64_t num_args, uint64_t num_results) {\n  opwright_torch_", name, "(",
-                   index, ", stack, num_args, num_results);\n}\n");
+    text +=
+        StrCat("static void torch_", name, "_", index,
+               "(uint64_t* stack, uint64_t num_args, uint64_t num_results) {\n  opwright_torch_",
+               name, "(", index, ", stack, num_args, num_results);\n}\n");
   return text;
 }
 
 }  // namespace
 
 std::string StubText(const StubRequest& request) {
-  std::string out = "// Generated by Opwright.\n#include <stddef.h>\n#include \"opwright/stub.h\"\n\n";
+  std::string out =
+      "// Generated by Opwright.\n#include <stddef.h>\n#include \"opwright/stub.h\"\n\n";
   std::vector<std::string> entries, stubs;
   for (size_t i = 0; i < request.operators.size(); ++i) {
     const StubOperator& op = request.operators[i];
     const int index = static_cast<int>(i);
     const std::string def = op.def != nullptr ? "&" + DefWriter(*op.def, index, &out).Write() : "0";
     const std::string kernel = "opwright_kernel_" + op.name;
-    out += StrCat("extern __attribute__((visibility(\"hidden\"))) const OpwrightKernel ", kernel, ";\n");
-    out += StrCat("static const OpwrightOperatorEntry entry_", index, " = {sizeof(OpwrightOperatorEntry), &", kernel,
-                  ", ", def,
-                  ", &opwright_entry_create,\n    &opwright_entry_compute, &opwright_entry_infer_shape};\n");
+    out += StrCat("extern __attribute__((visibility(\"hidden\"))) const OpwrightKernel ", kernel,
+                  ";\n");
+    out += StrCat(
+        "static const OpwrightOperatorEntry entry_", index, " = {sizeof(OpwrightOperatorEntry), &",
+        kernel, ", ", def,
+        ", &opwright_entry_create,\n    &opwright_entry_compute, &opwright_entry_infer_shape};\n");
     out += FrameworkFunctions(index);
     entries.push_back(StrCat("&entry_", index));
-    stubs.push_back(StrCat("{&entry_", index, ", &torch_call_", index, ", &torch_guard_", index, "}"));
+    stubs.push_back(
+        StrCat("{&entry_", index, ", &torch_call_", index, ", &torch_guard_", index, "}"));
   }
   const bool any = !entries.empty();
   if (any) {
-    out += StrCat("static const OpwrightStubOperator stub_operators[] = {", Join(stubs, ", "), "};\n");
-    out += StrCat("static const OpwrightOperatorEntry* const operators[] = {", Join(entries, ", "), "};\n");
+    out +=
+        StrCat("static const OpwrightStubOperator stub_operators[] = {", Join(stubs, ", "), "};\n");
+    out += StrCat("static const OpwrightOperatorEntry* const operators[] = {", Join(entries, ", "),
+                  "};\n");
     out += "static const OpwrightFramework* const frameworks[] = {&opwright_framework_torch};\n";
     out += StrCat("const OpwrightStub opwright_stub = {", entries.size(), ", stub_operators};\n");
   }
@@ -198,8 +214,9 @@ std::string StubText(const StubRequest& request) {
   out += StrCat(
       "__attribute__((visibility(\"default\"))) const OpwrightLibrary opwright_library = {\n"
       "    sizeof(OpwrightLibrary), OPWRIGHT_ABI_MAJOR, OPWRIGHT_ABI_MINOR, ",
-      CString(request.opwright_version), ", ", CString(request.compiler), ",\n    ", CString(request.march), ", ",
-      entries.size(), any ? ", 1, operators, frameworks};\n" : ", 0, 0, 0};\n");
+      CString(request.opwright_version), ", ", CString(request.compiler), ",\n    ",
+      CString(request.march), ", ", entries.size(),
+      any ? ", 1, operators, frameworks};\n" : ", 0, 0, 0};\n");
   return out;
 }
 

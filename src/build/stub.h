@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The generated C file of an operator library: the lowered metadefs as constants, the library's table,
-// the ELF note, and what each framework's loader looks for.
+// The generated C file of an operator library: the lowered metadefs as constants, the library's
+// table, the ELF note, and what each framework's loader looks for.
 #pragma once
 
 #include <string>

@@ -12,7 +12,8 @@ namespace opwright::build {
 namespace {
 
 void AddSymbols(Elf* elf, std::vector<std::string>* names) {
-  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;
+       section = elf_nextscn(elf, section)) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) continue;
     if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) continue;

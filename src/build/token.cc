@@ -40,7 +40,9 @@ class Tokenizer {
 
  private:
   char Peek(size_t ahead = 0) const { return at_ + ahead < s_.size() ? s_[at_ + ahead] : '\0'; }
-  void Add(Token::Kind kind, std::string text, int line) { tokens_.push_back({kind, std::move(text), line}); }
+  void Add(Token::Kind kind, std::string text, int line) {
+    tokens_.push_back({kind, std::move(text), line});
+  }
 
   // A backslash before the line's end: the newline is counted, and left behind.
   bool Splice() {
@@ -104,7 +106,8 @@ class Tokenizer {
                (c == '.' && std::isdigit(static_cast<unsigned char>(Peek(1))))) {
       const size_t begin = at_;
       while (WordPart(Peek()) || Peek() == '.' || (Peek() == '\'' && WordPart(Peek(1))) ||
-             ((Peek() == '+' || Peek() == '-') && std::string_view("eEpP").find(s_[at_ - 1]) != s_.npos))
+             ((Peek() == '+' || Peek() == '-') &&
+              std::string_view("eEpP").find(s_[at_ - 1]) != s_.npos))
         ++at_;
       Add(Token::Kind::kNumber, std::string(s_.substr(begin, at_ - begin)), line);
     } else if (c == '"' || c == '\'') {

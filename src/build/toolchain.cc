@@ -19,7 +19,9 @@ std::string Environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-bool Runnable(const std::string& path) { return !IsDirectory(path) && access(path.c_str(), X_OK) == 0; }
+bool Runnable(const std::string& path) {
+  return !IsDirectory(path) && access(path.c_str(), X_OK) == 0;
+}
 
 // The program's absolute path, "" when it is not there.
 std::string FindProgram(const std::string& name) {
@@ -34,7 +36,8 @@ std::string FindProgram(const std::string& name) {
 }
 
 Status ReadVersion(Compiler* compiler, const Cache& cache) {
-  const std::string kept = JoinPath(cache.Tools(), StrCat(Sha256Hex(compiler->identity).substr(0, 32), ".version"));
+  const std::string kept =
+      JoinPath(cache.Tools(), StrCat(Sha256Hex(compiler->identity).substr(0, 32), ".version"));
   if (Expected<std::string> line = ReadFile(kept); line.ok() && !line->empty()) {
     compiler->version = *line;
     return {};
@@ -44,8 +47,9 @@ Status ReadVersion(Compiler* compiler, const Cache& cache) {
   Expected<Finished> run = RunProcess(command);
   if (!run.ok()) return run.TakeError();
   if (!run->ok())
-    return MakeError("BD012", StrCat(CommandText(command), " fails (exit code ", run->exit_code,
-                                     "): ", Trim(run->output), "; set CXX and CC to compilers that work"));
+    return MakeError("BD012",
+                     StrCat(CommandText(command), " fails (exit code ", run->exit_code,
+                            "): ", Trim(run->output), "; set CXX and CC to compilers that work"));
   compiler->version = Trim(Split(run->output, '\n')[0]);
   // Only a help for later: that it cannot be kept is no failure.
   (void)WriteFileAtomic(kept, compiler->version, 0600);
@@ -60,9 +64,10 @@ Expected<Compiler> Find(const char* variable, const char* language,
       if (!word.empty()) compiler.command.push_back(word);
     const std::string program = FindProgram(compiler.command[0]);
     if (program.empty())
-      return MakeError("BD012", StrCat("no ", language, " compiler found: ", variable, " is \"", asked,
-                                       "\", and ", compiler.command[0],
-                                       " is no program in PATH; unset ", variable, " or install it"));
+      return MakeError("BD012",
+                       StrCat("no ", language, " compiler found: ", variable, " is \"", asked,
+                              "\", and ", compiler.command[0], " is no program in PATH; unset ",
+                              variable, " or install it"));
     compiler.command[0] = program;
   } else {
     for (const char* name : names)
@@ -70,11 +75,12 @@ Expected<Compiler> Find(const char* variable, const char* language,
         compiler.command.push_back(std::move(program));
   }
   if (compiler.command.empty())
-    return MakeError("BD012", StrCat("no ", language, " compiler found in PATH (",
-                                     Environment("PATH").empty() ? "which is empty" : Environment("PATH"),
-                                     "): install one, `apt-get install g++` on Debian and Ubuntu, `dnf "
-                                     "install gcc-c++` on Fedora, or set ",
-                                     variable));
+    return MakeError("BD012",
+                     StrCat("no ", language, " compiler found in PATH (",
+                            Environment("PATH").empty() ? "which is empty" : Environment("PATH"),
+                            "): install one, `apt-get install g++` on Debian and Ubuntu, `dnf "
+                            "install gcc-c++` on Fedora, or set ",
+                            variable));
   for (const std::string& word : compiler.command) {
     const std::string program = FindProgram(word);
     Expected<std::string> hash = program.empty() ? word : cache.ContentHash(program);
@@ -98,9 +104,10 @@ Expected<Toolchain> FindToolchain(const Cache& cache) {
 
 std::string CompilerEnvironment() {
   std::string text;
-  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH",
-                           "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH", "LD_RUN_PATH"})
-    if (std::string value = Environment(name); !value.empty()) text += StrCat(name, "=", value, "\n");
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH",
+                           "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH", "LD_RUN_PATH"})
+    if (std::string value = Environment(name); !value.empty())
+      text += StrCat(name, "=", value, "\n");
   return text;
 }
 

@@ -54,7 +54,8 @@ std::string Arguments(const Operator& op, int column) {
   const auto params = [&](const std::vector<Param>& list, std::string_view kind) {
     for (size_t i = 0; i < list.size(); ++i) {
       const auto& dtypes = list[i].dtypes;
-      const std::string& dtype = dtypes.size() == 1 ? dtypes[0] : dtypes[static_cast<size_t>(column)];
+      const std::string& dtype =
+          dtypes.size() == 1 ? dtypes[0] : dtypes[static_cast<size_t>(column)];
       arguments.push_back(StrCat("::opwright::detail::", kind,
                                  list[i].param_type == ParamType::kDynamic ? "List<" : "View<",
                                  ElementType(dtype), ">(call, ", i, ")"));
@@ -63,8 +64,8 @@ std::string Arguments(const Operator& op, int column) {
   params(op.inputs, "Input");
   params(op.outputs, "Output");
   for (size_t i = 0; i < op.attrs.size(); ++i)
-    arguments.push_back(
-        StrCat("::opwright::detail::AttrReader<", AttributeType(op.attrs[i].type), ">::Read(call->attrs[", i, "])"));
+    arguments.push_back(StrCat("::opwright::detail::AttrReader<", AttributeType(op.attrs[i].type),
+                               ">::Read(call->attrs[", i, "])"));
   return Join(arguments, ", ");
 }
 
@@ -82,13 +83,17 @@ std::string FunctionTable(const Kernel& kernel, const Operator& op) {
   std::string out = StrCat(line, "static int32_t opwright_compute_", kernel.op,
                            "(void*, const OpwrightCall* call) {\n  switch (call->column) {\n");
   for (int column = 0; column < op.num_columns; ++column)
-    out += StrCat("    case ", column, ":\n", line, "      return ::opwright::detail::Report(call, ",
-                  kernel.target, "::opwright_function_", kernel.op, "::Call(", Arguments(op, column), "));\n");
+    out += StrCat("    case ", column, ":\n", line,
+                  "      return ::opwright::detail::Report(call, ", kernel.target,
+                  "::opwright_function_", kernel.op, "::Call(", Arguments(op, column), "));\n");
   out += StrCat(
-      "    default:\n      throw ::opwright::KernelError(\"column %d is not in the metadef\", call->column);\n"
-      "  }\n}\nextern \"C\" {\nextern __attribute__((visibility(\"hidden\"))) const OpwrightKernel opwright_kernel_",
-      kernel.op, ";\nconst OpwrightKernel opwright_kernel_", kernel.op, " = {sizeof(OpwrightKernel), \"", kernel.op,
-      "\", nullptr, nullptr, &opwright_compute_", kernel.op, ", nullptr, 1, 0};\n}\n");
+      "    default:\n      throw ::opwright::KernelError(\"column %d is not in the metadef\", "
+      "call->column);\n"
+      "  }\n}\nextern \"C\" {\nextern __attribute__((visibility(\"hidden\"))) const OpwrightKernel "
+      "opwright_kernel_",
+      kernel.op, ";\nconst OpwrightKernel opwright_kernel_", kernel.op,
+      " = {sizeof(OpwrightKernel), \"", kernel.op, "\", nullptr, nullptr, &opwright_compute_",
+      kernel.op, ", nullptr, 1, 0};\n}\n");
   return out;
 }
 
@@ -97,7 +102,8 @@ std::string FunctionTable(const Kernel& kernel, const Operator& op) {
 Expected<std::string> WrapperText(const std::string& source, const std::vector<Kernel>& kernels,
                                   const std::vector<Operator>& operators) {
   if (source.find_first_of("\"\n") != source.npos)
-    return MakeError("BD001", StrCat("the path ", source, " holds a quote or a line end, which no compiler takes: "
+    return MakeError("BD001", StrCat("the path ", source,
+                                     " holds a quote or a line end, which no compiler takes: "
                                      "rename the file or its folder"));
   std::string out = StrCat("#include \"", source, "\"\n");
   for (const Kernel& kernel : kernels) {
@@ -106,12 +112,15 @@ Expected<std::string> WrapperText(const std::string& source, const std::vector<K
       out += StrCat(LineOf(kernel), "OPWRIGHT_KERNEL(", kernel.op, ", ", kernel.target, ")\n");
       continue;
     }
-    const auto op = std::find_if(operators.begin(), operators.end(),
-                                 [&](const Operator& candidate) { return candidate.name == kernel.op; });
+    const auto op =
+        std::find_if(operators.begin(), operators.end(),
+                     [&](const Operator& candidate) { return candidate.name == kernel.op; });
     if (op == operators.end())
-      return MakeError("BD023", StrCat(kernel.file, ":", kernel.line, ": OPWRIGHT_FUNCTION(", kernel.op,
-                                       ", ...) needs the metadef to know its dtypes and attributes: give the .json "
-                                       "file, or write a class kernel"));
+      return MakeError(
+          "BD023",
+          StrCat(kernel.file, ":", kernel.line, ": OPWRIGHT_FUNCTION(", kernel.op,
+                 ", ...) needs the metadef to know its dtypes and attributes: give the .json "
+                 "file, or write a class kernel"));
     out += FunctionTable(kernel, *op);
   }
   return out;

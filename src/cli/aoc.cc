@@ -15,10 +15,13 @@ namespace opwright::cli {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: aoc -kernel SOURCE... [-o LIBRARY.so] [-I DIR] [-L DIR] [-l NAME] [-D NAME=VALUE] [--march=ARCH] [-v]\n"
+    "usage: aoc -kernel SOURCE... [-o LIBRARY.so] [-I DIR] [-L DIR] [-l NAME] [-D NAME=VALUE] "
+    "[--march=ARCH] [-v]\n"
     "\n"
-    "Compiles kernel classes to an operator library. Further sources, objects, archives and .json metadefs\n"
-    "may be named; other flags go to the C++ compiler. Without -o the library goes into the cache, and its\n"
+    "Compiles kernel classes to an operator library. Further sources, objects, archives and .json "
+    "metadefs\n"
+    "may be named; other flags go to the C++ compiler. Without -o the library goes into the cache, "
+    "and its\n"
     "path is printed. -lacl is satisfied. -v shows the commands.\n";
 
 constexpr int kWrongUse = 2;
@@ -30,8 +33,9 @@ int Refuse(const std::string& message) {
 
 // Flags whose value may be the next word.
 bool TakesNextWord(std::string_view word) {
-  constexpr std::string_view kFlags[] = {"-I",       "-L",        "-l",       "-D",      "-U",      "-isystem",
-                                         "-iquote", "-idirafter", "-include", "-imacros", "-Xlinker"};
+  constexpr std::string_view kFlags[] = {"-I",       "-L",       "-l",      "-D",
+                                         "-U",       "-isystem", "-iquote", "-idirafter",
+                                         "-include", "-imacros", "-Xlinker"};
   return std::find(std::begin(kFlags), std::end(kFlags), word) != std::end(kFlags);
 }
 
@@ -79,9 +83,11 @@ int RunAoc(int argc, char** argv) {
       lacking = i + 1 == words.size();
       if (!lacking) request.flags.insert(request.flags.end(), {word, words[++i]});
     } else if (word.starts_with("--") || word.starts_with("-k")) {
-      const std::vector<std::string> known = {"-kernel", "--kernel", "--march", "--verbose", "--help", "--version"};
+      const std::vector<std::string> known = {"-kernel",   "--kernel", "--march",
+                                              "--verbose", "--help",   "--version"};
       const std::string near = Nearest(word, known);
-      return Refuse(StrCat(word, " is no option of aoc", near.empty() ? "" : StrCat("; is ", near, " meant?")));
+      return Refuse(StrCat(word, " is no option of aoc",
+                           near.empty() ? "" : StrCat("; is ", near, " meant?")));
     } else if (word.starts_with("-")) {
       request.flags.push_back(word);
     } else {

@@ -11,9 +11,11 @@ Expected<build::Result> BuildAndTell(const build::Request& request) {
     std::fprintf(stderr, "error: %s\n", result.error().Text().c_str());
     return result;
   }
-  for (const Diagnostic& warning : result->warnings) std::fprintf(stderr, "%s\n", Render(warning).c_str());
+  for (const Diagnostic& warning : result->warnings)
+    std::fprintf(stderr, "%s\n", Render(warning).c_str());
   if (request.verbose)
-    for (const std::string& command : result->commands) std::fprintf(stderr, "%s\n", command.c_str());
+    for (const std::string& command : result->commands)
+      std::fprintf(stderr, "%s\n", command.c_str());
   if (result->cache_hit) std::fprintf(stderr, "cache hit: nothing was compiled\n");
   return result;
 }

@@ -44,7 +44,8 @@ int RunCache(const std::string& verb) {
     return 1;
   }
   const build::CacheSize after = build::MeasureCache(root);
-  std::printf("removed %s from %s\n", Describe({before.files - after.files, before.bytes - after.bytes}).c_str(),
+  std::printf("removed %s from %s\n",
+              Describe({before.files - after.files, before.bytes - after.bytes}).c_str(),
               root.c_str());
   return 0;
 }

@@ -10,10 +10,14 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/layout.h"
+#include "base/text.h"
 #include "cli/aoc.h"
 #include "cli/build.h"
 #include "cli/cache.h"
+#include "cli/inspect.h"
 #include "cli/validate.h"
+#include "opwright/c_api.h"
 
 namespace {
 
@@ -34,19 +38,25 @@ void AddValidate(CLI::App& app, ValidateOptions* options, int* result) {
 }
 
 void AddBuild(CLI::App& app, opwright::build::Request* request, int* result) {
-  CLI::App* verb = app.add_subcommand("build", "Compile an operator folder, or sources, to an operator library");
-  verb->add_option("SOURCE", request->sources, "One folder; or C++ sources, objects and .json metadefs")->required();
-  verb->add_option("-o,--output", request->output, "The library; without it the cache, and its path is printed");
-  verb->add_option("--march", request->march, "Instructions that may be used: x86-64-v3, native, ...");
+  CLI::App* verb =
+      app.add_subcommand("build", "Compile an operator folder, or sources, to an operator library");
+  verb->add_option("SOURCE", request->sources,
+                   "One folder; or C++ sources, objects and .json metadefs")
+      ->required();
+  verb->add_option("-o,--output", request->output,
+                   "The library; without it the cache, and its path is printed");
+  verb->add_option("--march", request->march,
+                   "Instructions that may be used: x86-64-v3, native, ...");
   verb->add_flag("-v,--verbose", request->verbose, "Show the compiler's commands");
   // Each is handed on as it is written; other compiler flags come as they are.
   for (const char* name : {"-I", "-L", "-l", "-D"})
     verb->add_option_function<std::vector<std::string>>(
-        name,
-        [request, name](const std::vector<std::string>& values) {
-          for (const std::string& value : values) request->flags.push_back(name + value);
-        },
-        "As the compiler has it")->allow_extra_args(false);
+            name,
+            [request, name](const std::vector<std::string>& values) {
+              for (const std::string& value : values) request->flags.push_back(name + value);
+            },
+            "As the compiler has it")
+        ->allow_extra_args(false);
   verb->allow_extras();
   verb->callback([verb, request, result] {
     for (const std::string& flag : verb->remaining()) request->flags.push_back(flag);
@@ -56,8 +66,41 @@ void AddBuild(CLI::App& app, opwright::build::Request* request, int* result) {
 
 void AddCache(CLI::App& app, std::string* action, int* result) {
   CLI::App* verb = app.add_subcommand("cache", "The cache of built libraries");
-  verb->add_option("ACTION", *action, "path, size or clear")->required()->check(CLI::IsMember({"path", "size", "clear"}));
+  verb->add_option("ACTION", *action, "path, size or clear")
+      ->required()
+      ->check(CLI::IsMember({"path", "size", "clear"}));
   verb->callback([action, result] { *result = opwright::cli::RunCache(*action); });
+}
+
+struct InspectOptions {
+  std::string path;
+  std::string format = "text";
+  std::string sha256;
+};
+
+void AddInspect(CLI::App& app, InspectOptions* options, int* result) {
+  CLI::App* verb = app.add_subcommand("inspect", "What an operator library is and holds");
+  verb->add_option("LIB", options->path, "The library")->required();
+  verb->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  verb->add_option("--verify", options->sha256, "The SHA-256 that the file must have");
+  verb->callback([options, result] {
+    *result = opwright::cli::RunInspect(options->path, options->format, options->sha256);
+  });
+}
+
+void PrintLine(const std::string& text) {
+  printf("%s\n", text.c_str());
+  throw CLI::Success();
+}
+
+int UnknownCommand(const CLI::App& app, const std::string& given) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(verb->get_name());
+  const std::string nearest = opwright::Nearest(given, names);
+  fprintf(stderr, "error: no command %s; there are %s%s\n", given.c_str(), opwright::JoinAnd(names).c_str(),
+          nearest.empty() ? "" : opwright::StrCat("; did you mean ", nearest, "?").c_str());
+  return 2;
 }
 
 }  // namespace
@@ -66,6 +109,11 @@ int main(int argc, char** argv) {
   if (opwright::BaseName(argv[0]) == "aoc") return opwright::cli::RunAoc(argc, argv);
   CLI::App app("Custom operators, correct to their gradients", "opwright");
   app.require_subcommand(1);
+  app.add_flag_callback(
+      "--version", [] { PrintLine(opwright_version()); }, "Print the version");
+  app.add_flag_callback(
+      "--cmake-dir", [] { PrintLine(opwright::Layout().cmake_dir); },
+      "Print the folder of OpwrightConfig.cmake, for CMAKE_PREFIX_PATH");
   int result = 0;
   ValidateOptions validate;
   AddValidate(app, &validate, &result);
@@ -73,6 +121,17 @@ int main(int argc, char** argv) {
   AddBuild(app, &build, &result);
   std::string cache_action;
   AddCache(app, &cache_action, &result);
-  CLI11_PARSE(app, argc, argv);
+  InspectOptions inspect;
+  AddInspect(app, &inspect, &result);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    if (argc > 1 && argv[1][0] != '-') return UnknownCommand(app, argv[1]);
+    app.exit(error);
+    return 2;
+  } catch (const CLI::ParseError& error) {
+    // 0 for --help and the like; a wrong command line is 2, as for a file that cannot be read.
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   return result;
 }

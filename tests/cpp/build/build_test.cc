@@ -17,7 +17,8 @@ namespace {
 class Builds : public BuildFixture {
  protected:
   // The error's whole text; "" with a failure when the build succeeds.
-  std::string Refused(const std::string& name, const std::string& id, std::vector<std::string> flags = {}) {
+  std::string Refused(const std::string& name, const std::string& id,
+                      std::vector<std::string> flags = {}) {
     auto built = BuildOf(name, std::move(flags));
     EXPECT_FALSE(built.ok());
     if (built.ok()) return "";
@@ -42,9 +43,12 @@ TEST_F(Builds, AFunctionKernelHasOneInstanceAColumn) {
         "  for (int64_t i = 0; i < x.Dim(0); ++i) z(i) = static_cast<T>(x(i) * factor);\n}\n"
         "OPWRIGHT_FUNCTION(scale, Scale)\n}\n");
   Write("op/op.json",
-        "{\"op_name\": \"scale\", \"input_desc\": [{\"name\": \"x\", \"dtype\": [\"float64\", \"float32\", \"bfloat16\"], "
-        "\"format\": [\"ND\"], \"shape\": [-1]}], \"output_desc\": [{\"name\": \"z\", \"dtype\": [\"float64\", \"float32\", "
-        "\"bfloat16\"], \"format\": [\"ND\"], \"shape\": [-1]}], \"attr\": [{\"name\": \"factor\", \"type\": \"float\", "
+        "{\"op_name\": \"scale\", \"input_desc\": [{\"name\": \"x\", \"dtype\": [\"float64\", "
+        "\"float32\", \"bfloat16\"], "
+        "\"format\": [\"ND\"], \"shape\": [-1]}], \"output_desc\": [{\"name\": \"z\", \"dtype\": "
+        "[\"float64\", \"float32\", "
+        "\"bfloat16\"], \"format\": [\"ND\"], \"shape\": [-1]}], \"attr\": [{\"name\": \"factor\", "
+        "\"type\": \"float\", "
         "\"param_type\": \"optional\", \"default_value\": 2.5}]}");
   auto built = BuildOf("op");
   ASSERT_TRUE(built.ok()) << built.error().Text();
@@ -52,19 +56,78 @@ TEST_F(Builds, AFunctionKernelHasOneInstanceAColumn) {
   EXPECT_EQ(Loaded(built->path)(4), 10);
 }
 
+TEST_F(Builds, AFunctionKernelTakesEveryKindOfArgument) {
+  Write("op/f.cpp",
+        "#include <opwright/kernel.h>\nusing namespace opwright;\n"
+        "Status Mix(View<const float> x, View<const float> bias, ViewList<const float> more,\n"
+        "           View<float> z, int64_t i, double f, bool b, const char* s, List<int64_t> li,\n"
+        "           List<double> lf, List<const char*> ls, List<int64_t> lb) {\n"
+        "  if (bias || more.Size() != 0) return Status::Error(\"absent ones came\");\n"
+        "  z(0) = x(0) + i + f + b + strlen(s) + li[1] + lf[0] + strlen(ls[0]) + lb[0];\n"
+        "  return SUCCESS;\n}\nOPWRIGHT_FUNCTION(mix, Mix)\n");
+  const auto attr = [](std::string_view name, std::string_view type, std::string_view value) {
+    return StrCat("{\"name\": \"", name, "\", \"type\": \"", type,
+                  "\", \"param_type\": \"optional\", \"default_value\": ", value, "}");
+  };
+  const auto param = [](std::string_view name, std::string_view kind) {
+    return StrCat("{\"name\": \"", name,
+                  "\", \"dtype\": [\"float32\"], \"format\": [\"ND\"], \"shape\": [-1], "
+                  "\"param_type\": \"",
+                  kind, "\"}");
+  };
+  Write("op/op.json",
+        StrCat("{\"op_name\": \"mix\", \"input_desc\": [", param("x", "required"), ", ",
+               param("bias", "optional"), ", ", param("more", "dynamic"), "], \"output_desc\": [",
+               param("z", "required"), "], \"shape_rule\": \"same(x)\", \"attr\": [",
+               attr("i", "int", "1"), ", ", attr("f", "float", "2.5"), ", ",
+               attr("b", "bool", "true"), ", ", attr("s", "string", "\"abc\""), ", ",
+               attr("li", "list_int", "[1, 20]"), ", ", attr("lf", "list_float", "[0.5]"), ", ",
+               attr("ls", "list_string", "[\"abcd\"]"), ", ", attr("lb", "list_bool", "[true]"),
+               "]}"));
+  auto built = BuildOf("op");
+  ASSERT_TRUE(built.ok()) << built.error().Text();
+  EXPECT_EQ(Loaded(built->path, 3)(100), 100 + 1 + 2.5f + 1 + 3 + 20 + 0.5f + 4 + 1);
+}
+
+TEST_F(Builds, OneOperatorInTwoMetadefFiles) {
+  Write("k.cpp", Source("2"));
+  Write("a.json", Metadef());
+  Write("b.json", Metadef());
+  Request request;
+  request.sources = {Path("k.cpp"), Path("a.json"), Path("b.json")};
+  auto built = Build(request);
+  ASSERT_FALSE(built.ok());
+  EXPECT_EQ(built.error().id, "BD011");
+  EXPECT_SAYS(built.error().Text(), Path("a.json"));
+}
+
+TEST_F(Builds, ABraceThatIsNeverClosedExplainsAMissingKernel) {
+  WriteOperator("op", "2", "namespace broken {\n");
+  EXPECT_SAYS(Refused("op", "BD013"), Path("op/k.cpp"));
+  Write("op/k.cpp",
+        "#include <opwright/kernel.h>\nvoid f() {\nclass ScaleKernel : public "
+        "opwright::OpKernelBase {};\n");
+  EXPECT_SAYS(Refused("op", "BD008"), Path("op/k.cpp") + ":2 is never closed");
+}
+
 TEST_F(Builds, AColumnThatDoesNotFitIsReportedAtTheMarker) {
   Write("op/f.cpp",
-        "#include <opwright/kernel.h>\nvoid Scale(opwright::View<const float> x, opwright::View<float> z) {}\n\n"
+        "#include <opwright/kernel.h>\nvoid Scale(opwright::View<const float> x, "
+        "opwright::View<float> z) {}\n\n"
         "OPWRIGHT_FUNCTION(scale, Scale)\n");
   Write("op/op.json",
-        "{\"op_name\": \"scale\", \"input_desc\": [{\"name\": \"x\", \"dtype\": [\"float32\", \"int32\"], \"format\": [\"ND\"], "
-        "\"shape\": [-1]}], \"output_desc\": [{\"name\": \"z\", \"dtype\": [\"float32\", \"int32\"], \"format\": [\"ND\"], "
+        "{\"op_name\": \"scale\", \"input_desc\": [{\"name\": \"x\", \"dtype\": [\"float32\", "
+        "\"int32\"], \"format\": [\"ND\"], "
+        "\"shape\": [-1]}], \"output_desc\": [{\"name\": \"z\", \"dtype\": [\"float32\", "
+        "\"int32\"], \"format\": [\"ND\"], "
         "\"shape\": [-1]}]}");
   EXPECT_SAYS(Refused("op", "BD013"), StrCat(Path("op/f.cpp"), ":4:"));
 }
 
 TEST_F(Builds, ASyntaxErrorIsShownFirstWithItsLine) {
-  Write("op/k.cpp", "#include <opwright/kernel.h>\n\n\nint broken( { return 0; }\nclass ScaleKernel : public opwright::OpKernelBase {};\n");
+  Write("op/k.cpp",
+        "#include <opwright/kernel.h>\n\n\nint broken( { return 0; }\nclass ScaleKernel : public "
+        "opwright::OpKernelBase {};\n");
   Write("op/op.json", Metadef());
   const auto built = BuildOf("op");
   ASSERT_FALSE(built.ok());
@@ -73,7 +136,8 @@ TEST_F(Builds, ASyntaxErrorIsShownFirstWithItsLine) {
   EXPECT_EQ(first.file, Path("op/k.cpp"));
   EXPECT_EQ(first.line, 4);
   EXPECT_GT(first.column, 0);
-  for (const Diagnostic& d : built.error().diagnostics) EXPECT_EQ(d.file, Path("op/k.cpp")) << Render(d);
+  for (const Diagnostic& d : built.error().diagnostics)
+    EXPECT_EQ(d.file, Path("op/k.cpp")) << Render(d);
   // The whole output is in a file that the message names.
   const std::string& message = built.error().message;
   const size_t at = message.find(Path("cache/log/"));
@@ -128,7 +192,8 @@ TEST_F(Builds, NoCompilerIsOneClearError) {
 }
 
 TEST_F(Builds, AnUndefinedFunctionFailsTheLinkWithItsNameAndPlace) {
-  Write("go.cpp", "int helper(int);\nextern \"C\" int go(int x) { return x < 0 ? helper(x) : x; }\n");
+  Write("go.cpp",
+        "int helper(int);\nextern \"C\" int go(int x) { return x < 0 ? helper(x) : x; }\n");
   auto built = Plain({"go.cpp"});
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().id, "BD014");
@@ -144,7 +209,8 @@ TEST_F(Builds, AnExternCThatWasMeantIsNamed) {
   EXPECT_SAYS(built.error().Text(), "an extern \"C\" is missing where it is declared");
   EXPECT_SAYS(built.error().Text(), StrCat(Path("c.cpp"), ":2"));
 
-  Write("go.cpp", "extern \"C\" int helper(int);\nextern \"C\" int go(int x) { return helper(x); }\n");
+  Write("go.cpp",
+        "extern \"C\" int helper(int);\nextern \"C\" int go(int x) { return helper(x); }\n");
   Write("c.cpp", "\nint helper(int x) { return -x; }\n");
   built = Plain({"go.cpp", "c.cpp"});
   ASSERT_FALSE(built.ok());
@@ -164,7 +230,9 @@ TEST_F(Builds, NoUniqueSymbolsAndNothingExportedButTheTable) {
   auto built = BuildOf("op");
   ASSERT_TRUE(built.ok());
   Write("out.txt", "");
-  ASSERT_EQ(system(StrCat("readelf -W --dyn-syms '", built->path, "' > '", Path("out.txt"), "'").c_str()), 0);
+  ASSERT_EQ(
+      system(StrCat("readelf -W --dyn-syms '", built->path, "' > '", Path("out.txt"), "'").c_str()),
+      0);
   const std::string table = *ReadFile(Path("out.txt"));
   EXPECT_EQ(table.find("UNIQUE"), std::string::npos);
   std::vector<std::string> exported;
@@ -175,12 +243,14 @@ TEST_F(Builds, NoUniqueSymbolsAndNothingExportedButTheTable) {
 }
 
 TEST_F(Builds, ObjectsAndArchivesMayHoldTheKernel) {
-  Write("k.cpp", Source("helper()", "extern \"C\" float helper();\n") + "OPWRIGHT_KERNEL(scale, ScaleKernel)\n");
+  Write("k.cpp", Source("helper()", "extern \"C\" float helper();\n") +
+                     "OPWRIGHT_KERNEL(scale, ScaleKernel)\n");
   Write("h.c", "float helper(void) { return 4; }\n");
   Write("op.json", Metadef());
   const std::string include = Layout().include_dir;
-  ASSERT_EQ(system(StrCat("c++ -fPIC -c -I'", include, "' -o '", Path("k.o"), "' '", Path("k.cpp"), "' && cc -fPIC -c -o '",
-                          Path("h.o"), "' '", Path("h.c"), "' && ar rc '", Path("libh.a"), "' '", Path("h.o"), "'")
+  ASSERT_EQ(system(StrCat("c++ -fPIC -c -I'", include, "' -o '", Path("k.o"), "' '", Path("k.cpp"),
+                          "' && cc -fPIC -c -o '", Path("h.o"), "' '", Path("h.c"), "' && ar rc '",
+                          Path("libh.a"), "' '", Path("h.o"), "'")
                        .c_str()),
             0);
   Request request;
@@ -247,7 +317,9 @@ TEST_F(Builds, DeviceSourcesAreAnsweredInWords) {
   std::string text = Refused("cl", "BD004");
   EXPECT_SAYS(text, "OpenCL C");
   EXPECT_SAYS(text, "class ElementAddKernel : public OpKernelBase");
-  Write("ac/add.cpp", "#include \"kernel_operator.h\"\nextern \"C\" __global__ __aicore__ void add_custom(GM_ADDR x) {}\n");
+  Write("ac/add.cpp",
+        "#include \"kernel_operator.h\"\nextern \"C\" __global__ __aicore__ void "
+        "add_custom(GM_ADDR x) {}\n");
   Write("ac/op.json", Metadef("add_custom"));
   text = Refused("ac", "BD005");
   EXPECT_SAYS(text, "Ascend C");

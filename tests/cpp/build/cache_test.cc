@@ -38,7 +38,9 @@ TEST_F(BuildCache, UnchangedInputsStartNoCompiler) {
 
 TEST_F(BuildCache, AnEditCompilesTheKernelOnlyAndKeepsTheOldLibrary) {
   CountCompiler();
-  Write("cc", StrCat("#!/bin/sh\necho \"stub $*\" >> '", Path("calls"), "'\nexec /usr/bin/cc \"$@\"\n"), 0755);
+  Write("cc",
+        StrCat("#!/bin/sh\necho \"stub $*\" >> '", Path("calls"), "'\nexec /usr/bin/cc \"$@\"\n"),
+        0755);
   SetEnv("CC", Path("cc"));
   WriteOperator("op", "2");
   auto first = BuildOf("op");
@@ -155,7 +157,7 @@ TEST_F(BuildCache, AMappedOutputIsReplacedNotWritten) {
   WriteOperator("op", "1");
   ASSERT_BUILT(BuildOf("op", {}, "lib.so"));
   const int held = open(Path("lib.so").c_str(), O_RDONLY);
-  struct stat before {}, after {}, kept {};
+  struct stat before{}, after{}, kept{};
   fstat(held, &before);
   const std::string bytes = *ReadFile(Path("lib.so"));
   WriteOperator("op", "2");
@@ -178,7 +180,8 @@ TEST_F(BuildCache, TruncatedFilesAreFoundAndMadeAgain) {
   for (const char* kind : {"lib", "obj", "manifest", "tool"}) {
     for (const std::string& name : ListFolder(Path(StrCat("cache/", kind)))) {
       const std::string path = Path(StrCat("cache/", kind, "/", name));
-      ASSERT_EQ(truncate(path.c_str(), name.ends_with(".so") || name.ends_with(".o") ? 100 : 10), 0);
+      ASSERT_EQ(truncate(path.c_str(), name.ends_with(".so") || name.ends_with(".o") ? 100 : 10),
+                0);
     }
     auto again = BuildOf("op");
     ASSERT_BUILT(again);
@@ -271,10 +274,35 @@ TEST_F(BuildCache, ACacheThatCannotBeMadeIsReplacedWithAWarning) {
   // Somebody else's link in its place is not followed.
   SetEnv("TMPDIR", Path("t"));
   Write("t/x", "");
-  ASSERT_EQ(symlink(Path("cache").c_str(), Path(StrCat("t/opwright-cache-", geteuid())).c_str()), 0);
+  ASSERT_EQ(symlink(Path("cache").c_str(), Path(StrCat("t/opwright-cache-", geteuid())).c_str()),
+            0);
   auto refused = BuildOf("op");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().id, "CA002");
+}
+
+// Permissions do not hold root, so a child takes another user's number.
+TEST_F(BuildCache, AReadOnlyCacheIsReplacedWithAWarning) {
+  WriteOperator("op", "2");
+  ASSERT_BUILT(BuildOf("op"));
+  constexpr uid_t kNobody = 65534;
+  const uid_t user = geteuid() == 0 ? kNobody : geteuid();
+  ASSERT_EQ(system(StrCat("chown -R ", user, " '", Path("."), "'; chmod -R a-w '", Path("cache"),
+                          "'; mkdir -m 0777 '", Path("op/tmp"), "'")
+                       .c_str()),
+            0);
+  SetEnv("TMPDIR", Path("op/tmp"));
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && setuid(kNobody) != 0) _exit(2);
+    auto built = BuildOf("op");
+    if (!built.ok()) fprintf(stderr, "%s\n", built.error().Text().c_str());
+    _exit(built.ok() && built->warnings.size() == 1 && built->warnings[0].id == "CA004" ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  ASSERT_EQ(system(StrCat("chmod -R u+w '", Path("cache"), "'").c_str()), 0);
 }
 
 TEST_F(BuildCache, ClearingRemovesWhatWasBuiltAndNothingElse) {

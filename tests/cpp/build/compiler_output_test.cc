@@ -17,7 +17,8 @@ TEST(CompilerOutput, ErrorsComeFirstAndQuotesArePlain) {
       "/w/k.cpp: In member function \xe2\x80\x98int f()\xe2\x80\x99:\n"
       "/w/k.cpp:3:7: warning: unused variable \xe2\x80\x98x\xe2\x80\x99 [-Wunused-variable]\n"
       "    3 |   int x;\n      |       ^\n"
-      "/w/k.cpp:12:5: error: expected \xe2\x80\x98;\xe2\x80\x99 before \xe2\x80\x98}\xe2\x80\x99 token\n"
+      "/w/k.cpp:12:5: error: expected \xe2\x80\x98;\xe2\x80\x99 before \xe2\x80\x98}\xe2\x80\x99 "
+      "token\n"
       "   12 |     }\n      |     ^\n",
       "/o/include");
   ASSERT_EQ(found.size(), 2u);
@@ -34,7 +35,8 @@ TEST(CompilerOutput, GccErrorInOurHeaderIsReportedAtTheUsersLine) {
       "In file included from /w/k.cpp:1,\n                 from <stdin>:1:\n"
       "/o/include/opwright/kernel.h: In instantiation of 'static Status Call(const Args& ...)':\n"
       "/w/k.cpp:20:1:   required from here\n"
-      "/o/include/opwright/kernel.h:250:9: error: no matching function for call to 'f(View<const int>)'\n"
+      "/o/include/opwright/kernel.h:250:9: error: no matching function for call to 'f(View<const "
+      "int>)'\n"
       "/w/k.cpp:5:6: note: candidate: 'void f(View<float>)'\n",
       "/o/include");
   ASSERT_EQ(found.size(), 1u);
@@ -58,7 +60,8 @@ TEST(CompilerOutput, ClangErrorInOurHeaderIsReportedAtTheUsersLine) {
 TEST(CompilerOutput, AMissingHeaderOfAUsersHeaderIsTheUsers) {
   const auto found = UserDiagnostics(
       "In file included from /w/k.cpp:2,\n                 from <stdin>:1:\n"
-      "/w/sub/h.h:1:10: fatal error: nothing.h: No such file or directory\ncompilation terminated.\n",
+      "/w/sub/h.h:1:10: fatal error: nothing.h: No such file or directory\ncompilation "
+      "terminated.\n",
       "/o/include");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].file, "/w/sub/h.h");
@@ -66,9 +69,11 @@ TEST(CompilerOutput, AMissingHeaderOfAUsersHeaderIsTheUsers) {
 }
 
 TEST(CompilerOutput, WarningsInHeadersOfOthersAreDropped) {
-  EXPECT_TRUE(UserDiagnostics("/usr/include/x.h:1:1: warning: old\n/o/include/opwright/view.h:1:1: warning: w\n",
-                              "/o/include")
-                  .empty());
+  EXPECT_TRUE(
+      UserDiagnostics(
+          "/usr/include/x.h:1:1: warning: old\n/o/include/opwright/view.h:1:1: warning: w\n",
+          "/o/include")
+          .empty());
 }
 
 TEST(CompilerOutput, PathsKeepTheirBytes) {
@@ -78,8 +83,10 @@ TEST(CompilerOutput, PathsKeepTheirBytes) {
 }
 
 TEST(Dependencies, MakeRuleIsRead) {
-  EXPECT_EQ(ParseDependencies("out: <stdin> /w/k.cpp \\\n /w/with\\ space.h /w/a$$b.h \\\n  /w/k.cpp /w/l/../x.h\n"),
-            (std::vector<std::string>{"/w/k.cpp", "/w/with space.h", "/w/a$b.h", "/w/l/../x.h"}));
+  EXPECT_EQ(
+      ParseDependencies(
+          "out: <stdin> /w/k.cpp \\\n /w/with\\ space.h /w/a$$b.h \\\n  /w/k.cpp /w/l/../x.h\n"),
+      (std::vector<std::string>{"/w/k.cpp", "/w/with space.h", "/w/a$b.h", "/w/l/../x.h"}));
   EXPECT_TRUE(ParseDependencies("").empty());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of the build: a folder, a cache and an environment of their own, and operators to build.
+// For tests of the build: a folder, a cache and an environment of their own, and operators to
+// build.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,25 +45,31 @@ class BuildFixture : public testing::Test {
 
   // A class kernel of one float32 input and output that multiplies by the expression.
   static std::string Source(const std::string& factor, const std::string& includes = "") {
-    return StrCat("#include <opwright/kernel.h>\n", includes,
-                  "\nclass ScaleKernel : public opwright::OpKernelBase {\n public:\n"
-                  "  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {\n"
-                  "    const auto& x = in.GetTensor(0);\n    float* z = out->GetTensor(0)->Data<float>();\n"
-                  "    for (int64_t i = 0; i < x.Size(); ++i) z[i] = x.Data<float>()[i] * (",
-                  factor, ");\n    return opwright::SUCCESS;\n  }\n};\n");
+    return StrCat(
+        "#include <opwright/kernel.h>\n", includes,
+        "\nclass ScaleKernel : public opwright::OpKernelBase {\n public:\n"
+        "  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* "
+        "out) override {\n"
+        "    const auto& x = in.GetTensor(0);\n    float* z = out->GetTensor(0)->Data<float>();\n"
+        "    for (int64_t i = 0; i < x.Size(); ++i) z[i] = x.Data<float>()[i] * (",
+        factor, ");\n    return opwright::SUCCESS;\n  }\n};\n");
   }
   static std::string Metadef(const std::string& name = "scale", const std::string& more = "") {
     return StrCat("{\"op_name\": \"", name, "\", \"op_type\": \"Custom\",\n",
-                  " \"input_desc\": [{\"name\": \"x\", \"dtype\": [\"float32\"], \"format\": [\"ND\"], \"shape\": [-1]}],\n"
-                  " \"output_desc\": [{\"name\": \"z\", \"dtype\": [\"float32\"], \"format\": [\"ND\"], \"shape\": [-1]}]",
+                  " \"input_desc\": [{\"name\": \"x\", \"dtype\": [\"float32\"], \"format\": "
+                  "[\"ND\"], \"shape\": [-1]}],\n"
+                  " \"output_desc\": [{\"name\": \"z\", \"dtype\": [\"float32\"], \"format\": "
+                  "[\"ND\"], \"shape\": [-1]}]",
                   more, "}\n");
   }
-  void WriteOperator(const std::string& folder, const std::string& factor, const std::string& includes = "") {
+  void WriteOperator(const std::string& folder, const std::string& factor,
+                     const std::string& includes = "") {
     Write(folder + "/k.cpp", Source(factor, includes));
     Write(folder + "/op.json", Metadef());
   }
 
-  Expected<Result> BuildOf(const std::string& name, std::vector<std::string> flags = {}, std::string out = "") {
+  Expected<Result> BuildOf(const std::string& name, std::vector<std::string> flags = {},
+                           std::string out = "") {
     Request request;
     request.sources = {Path(name)};
     request.flags = std::move(flags);
@@ -72,7 +79,9 @@ class BuildFixture : public testing::Test {
 
   // A compiler that writes down each call: the number of compilations of user sources and links.
   void CountCompiler(const std::string& name = "counted") {
-    Write(name, StrCat("#!/bin/sh\necho \"$*\" >> '", Path("calls"), "'\nexec /usr/bin/c++ \"$@\"\n"), 0755);
+    Write(name,
+          StrCat("#!/bin/sh\necho \"$*\" >> '", Path("calls"), "'\nexec /usr/bin/c++ \"$@\"\n"),
+          0755);
     SetEnv("CXX", Path(name));
   }
   int Compilations() const { return Calls(" -c "); }
@@ -81,7 +90,8 @@ class BuildFixture : public testing::Test {
     const Expected<std::string> text = ReadFile(Path("calls"));
     int count = 0;
     if (text.ok())
-      for (const std::string& line : Split(*text, '\n')) count += !line.empty() && line.find(word) != line.npos;
+      for (const std::string& line : Split(*text, '\n'))
+        count += !line.empty() && line.find(word) != line.npos;
     return count;
   }
 
@@ -101,10 +111,13 @@ class BuildFixture : public testing::Test {
 // One operator of a library, called on one number.
 class Loaded {
  public:
-  explicit Loaded(const std::string& path) {
+  // inputs: how many the metadef lists; all but the first are absent.
+  explicit Loaded(const std::string& path, int32_t inputs = 1)
+      : inputs_(static_cast<size_t>(inputs)) {
     if (OpwrightError* error = opwright_library_load(path.c_str(), nullptr, &library_)) Fail(error);
     if (library_ == nullptr) return;
-    if (OpwrightError* error = opwright_operator_find(library_, opwright_library_operator_name(library_, 0), &op_))
+    if (OpwrightError* error =
+            opwright_operator_find(library_, opwright_library_operator_name(library_, 0), &op_))
       Fail(error);
   }
   ~Loaded() {
@@ -117,9 +130,11 @@ class Loaded {
     int64_t shape[1] = {1};
     OpwrightTensor in{&x, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
     OpwrightTensor out{&z, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
-    const OpwrightArgument input{&in, 1};
+    inputs_[0] = {&in, 1};
     const OpwrightArgument output{&out, 1};
-    if (OpwrightError* error = opwright_operator_call(op_, &input, 1, &output, 1, nullptr, 0)) Fail(error);
+    if (OpwrightError* error = opwright_operator_call(
+            op_, inputs_.data(), static_cast<int32_t>(inputs_.size()), &output, 1, nullptr, 0))
+      Fail(error);
     return z;
   }
 
@@ -130,6 +145,7 @@ class Loaded {
   }
   OpwrightLibraryHandle* library_ = nullptr;
   OpwrightOperator* op_ = nullptr;
+  std::vector<OpwrightArgument> inputs_;
 };
 
 }  // namespace opwright::build

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scanner sees through comments, literals and preprocessor lines, and finds what a compiler would.
+// The scanner sees through comments, literals and preprocessor lines, and finds what a compiler
+// would.
 #include "build/source_scan.h"
 
 #include <gtest/gtest.h>
@@ -26,29 +27,32 @@ TEST(ScannerClasses, NameWithoutKernelInSnakeCaseIsTheOperator) {
 }
 
 TEST(ScannerClasses, QualifiedNameAndLine) {
-  const auto kernels = FindKernels(ScanSource("\nnamespace a::b {\ninline namespace v1 { namespace {\n"
-                                              "class\n  ScaleKernel : public OpKernelBase {};\n}}}\n"),
-                                   "k.cpp");
+  const auto kernels =
+      FindKernels(ScanSource("\nnamespace a::b {\ninline namespace v1 { namespace {\n"
+                             "class\n  ScaleKernel : public OpKernelBase {};\n}}}\n"),
+                  "k.cpp");
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ(kernels[0].target, "::a::b::v1::ScaleKernel");
   EXPECT_EQ(kernels[0].line, 5);
 }
 
 TEST(ScannerClasses, AttributesMacrosAndSeveralBases) {
-  EXPECT_EQ(Ops("class [[nodiscard]] alignas(64) API AddKernel final : private Mixin<int, OpKernel>, public virtual "
+  EXPECT_EQ(Ops("class [[nodiscard]] alignas(64) API AddKernel final : private Mixin<int, "
+                "OpKernel>, public virtual "
                 "opwright::OpKernelBase {};"),
             Names{"add"});
 }
 
 TEST(ScannerClasses, CommentsStringsAndRawStringsAreNoCode) {
-  EXPECT_EQ(Ops("// class A : public OpKernelBase {};\n/* class B : public OpKernelBase {}; */\n"
-                "const char* a = \"class C : public OpKernelBase {};\";\n"
-                "const char* b = R\"x(class D : public OpKernelBase {}; )\" )x\";\n"
-                "#define E class E : public OpKernelBase {};\n"
-                "#define F \\\n  class F : public OpKernelBase {};\n"
-                "// spliced \\\nclass G : public OpKernelBase {};\n"
-                "const int c = 1'000; const char q = '\"'; class HKernel : public OpKernelBase {};"),
-            Names{"h"});
+  EXPECT_EQ(
+      Ops("// class A : public OpKernelBase {};\n/* class B : public OpKernelBase {}; */\n"
+          "const char* a = \"class C : public OpKernelBase {};\";\n"
+          "const char* b = R\"x(class D : public OpKernelBase {}; )\" )x\";\n"
+          "#define E class E : public OpKernelBase {};\n"
+          "#define F \\\n  class F : public OpKernelBase {};\n"
+          "// spliced \\\nclass G : public OpKernelBase {};\n"
+          "const int c = 1'000; const char q = '\"'; class HKernel : public OpKernelBase {};"),
+      Names{"h"});
 }
 
 TEST(ScannerClasses, OnlyDirectlyAndAtNamespaceScope) {
@@ -62,8 +66,9 @@ TEST(ScannerClasses, OnlyDirectlyAndAtNamespaceScope) {
 }
 
 TEST(ScannerClasses, ABaseOfOthersIsMarkedAsSuch) {
-  const auto kernels = FindKernels(
-      ScanSource("class Common : public OpKernelBase {}; class AddKernel : public Common, public OpKernelBase {};"), "k");
+  const auto kernels = FindKernels(ScanSource("class Common : public OpKernelBase {}; class "
+                                              "AddKernel : public Common, public OpKernelBase {};"),
+                                   "k");
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_TRUE(kernels[0].base);
   EXPECT_FALSE(kernels[1].base);
@@ -73,15 +78,18 @@ TEST(ScannerPreprocessor, BranchesStartFromTheSameBraces) {
   EXPECT_EQ(Ops("namespace a {\n#ifdef X\nvoid f(int) {\n#else\nvoid f(long) {\n#endif\n}\n}\n"
                 "class AddKernel : public OpKernelBase {};\n"),
             Names{"add"});
-  EXPECT_EQ(Ops("#if 0\nclass A : public OpKernelBase {};\n#else\nclass B : public OpKernelBase {};\n#endif\n"),
+  EXPECT_EQ(Ops("#if 0\nclass A : public OpKernelBase {};\n#else\nclass B : public OpKernelBase "
+                "{};\n#endif\n"),
             Names{"b"});
-  EXPECT_EQ(Ops("#if X\nclass A : public OpKernelBase {};\n#else\nclass A : public OpKernelBase {};\n#endif\n"),
+  EXPECT_EQ(Ops("#if X\nclass A : public OpKernelBase {};\n#else\nclass A : public OpKernelBase "
+                "{};\n#endif\n"),
             Names{"a"});
 }
 
 TEST(ScannerMarkers, AMarkerWinsOverTheClassRule) {
-  const auto kernels =
-      FindKernels(ScanSource("namespace n { class FooKernel : public OpKernelBase {}; \n OPWRIGHT_KERNEL(bar, FooKernel) }"), "k");
+  const auto kernels = FindKernels(ScanSource("namespace n { class FooKernel : public OpKernelBase "
+                                              "{}; \n OPWRIGHT_KERNEL(bar, FooKernel) }"),
+                                   "k");
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ(kernels[0].op, "bar");
   EXPECT_TRUE(kernels[0].marked);
@@ -89,10 +97,10 @@ TEST(ScannerMarkers, AMarkerWinsOverTheClassRule) {
 }
 
 TEST(ScannerMarkers, FunctionsKnowTheirScope) {
-  const auto kernels = FindKernels(
-      ScanSource("namespace n {\ntemplate <class T> void f(View<const T>, View<T>) {}\nOPWRIGHT_FUNCTION(scale, f)\n}\n"
-                 "OPWRIGHT_FUNCTION(pow, (g<float, 2>))\n"),
-      "k");
+  const auto kernels = FindKernels(ScanSource("namespace n {\ntemplate <class T> void f(View<const "
+                                              "T>, View<T>) {}\nOPWRIGHT_FUNCTION(scale, f)\n}\n"
+                                              "OPWRIGHT_FUNCTION(pow, (g<float, 2>))\n"),
+                                   "k");
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(kernels[0].op, "scale");
   EXPECT_EQ(kernels[0].target, "::n");
@@ -103,7 +111,8 @@ TEST(ScannerMarkers, FunctionsKnowTheirScope) {
 TEST(ScannerFunctions, LinkageAndDefinition) {
   const SourceScan scan = ScanSource(
       "int helper(int);\nextern \"C\" int go(int x) { return helper(x); }\n"
-      "extern \"C\" {\nvoid a();\nvoid b() {}\n}\nstatic int s(int) { return 0; }\nint table[] = {f(1)};\n"
+      "extern \"C\" {\nvoid a();\nvoid b() {}\n}\nstatic int s(int) { return 0; }\nint table[] = "
+      "{f(1)};\n"
       "__attribute__((noinline)) float n(float) noexcept(true) { return 0; }\n");
   ASSERT_EQ(scan.functions.size(), 6u);
   EXPECT_EQ(scan.functions[0].name, "helper");
@@ -121,7 +130,8 @@ TEST(ScannerFunctions, LinkageAndDefinition) {
 }
 
 TEST(ScannerDialect, OpenClIsRecognisedWithItsKernel) {
-  const SourceScan scan = ScanSource("// C++\n__kernel void element_add(__global const float* a) {}\n");
+  const SourceScan scan =
+      ScanSource("// C++\n__kernel void element_add(__global const float* a) {}\n");
   EXPECT_EQ(scan.dialect, Dialect::kOpenCl);
   EXPECT_EQ(scan.dialect_line, 2);
   EXPECT_EQ(scan.dialect_kernel, "element_add");
@@ -129,7 +139,8 @@ TEST(ScannerDialect, OpenClIsRecognisedWithItsKernel) {
 
 TEST(ScannerDialect, AscendCIsRecognised) {
   const SourceScan scan = ScanSource(
-      "#include \"kernel_operator.h\"\nextern \"C\" __global__ __aicore__ void add_custom(GM_ADDR x) { AscendC::TPipe p; }");
+      "#include \"kernel_operator.h\"\nextern \"C\" __global__ __aicore__ void add_custom(GM_ADDR "
+      "x) { AscendC::TPipe p; }");
   EXPECT_EQ(scan.dialect, Dialect::kAscendC);
   EXPECT_EQ(scan.dialect_kernel, "add_custom");
   EXPECT_EQ(ScanSource("__global__ void k(float* x) {}").dialect, Dialect::kCuda);
@@ -137,9 +148,28 @@ TEST(ScannerDialect, AscendCIsRecognised) {
 }
 
 TEST(ScannerRobustness, UnfinishedInputEndsTheScan) {
-  for (const char* source : {"class", "class X :", "class X : public", "namespace {", "OPWRIGHT_KERNEL(", "R\"(", "\"abc",
-                             "/* open", "template <", "extern \"C\"", "#if 0", "}}}}", "#else", "#endif", "\\"})
+  for (const char* source :
+       {"class", "class X :", "class X : public", "namespace {", "OPWRIGHT_KERNEL(", "R\"(",
+        "\"abc", "/* open", "template <", "extern \"C\"", "#if 0", "}}}}", "#else", "#endif", "\\"})
     EXPECT_TRUE(Ops(source).empty()) << source;
+}
+
+TEST(ScannerRobustness, EveryPrefixOfASourceEndsTheScan) {
+  const std::string source =
+      "#if defined(A) && \\\n B\n#include \"x.h\"\nnamespace a::b { extern \"C\" { int f(int "
+      "(*g)(int)); } }\n"
+      "#elif 0\ntemplate <class T, int N = (1 > 0)> struct S<T[N]> : B<T> { };\n#endif\n"
+      "class [[x]] K final : public OpKernelBase { const char* r = R\"d(})d\"; char c = '\\''; /* "
+      "} */ };\n"
+      "OPWRIGHT_KERNEL(k, a::K)\n__global__ __aicore__ void q(GM_ADDR x) { if (x) {} }\n";
+  for (size_t size = 0; size <= source.size(); ++size) ScanSource(source.substr(0, size));
+  for (size_t begin = 0; begin < source.size(); ++begin) ScanSource(source.substr(begin));
+  EXPECT_EQ(Ops(source), Names{"k"});
+}
+
+TEST(ScannerRobustness, ABraceThatIsNeverClosedIsNamed) {
+  EXPECT_EQ(ScanSource("namespace a {\nvoid f() {\n  if (1) {\n}\n}\n").open_brace, 1);
+  EXPECT_EQ(ScanSource("namespace a {}\nvoid f() {}\n").open_brace, 0);
 }
 
 }  // namespace

@@ -22,11 +22,15 @@ namespace {
 // Definitions for what a stub takes from elsewhere.
 constexpr char kElsewhere[] =
     "#include \"opwright/stub.h\"\n"
-    "const OpwrightKernel opwright_kernel_op = {sizeof(OpwrightKernel), \"op\", 0, 0, 0, 0, 0, 0};\n"
-    "const OpwrightKernel opwright_kernel_bare = {sizeof(OpwrightKernel), \"bare\", 0, 0, 0, 0, 0, 0};\n"
+    "const OpwrightKernel opwright_kernel_op = {sizeof(OpwrightKernel), \"op\", 0, 0, 0, 0, 0, "
+    "0};\n"
+    "const OpwrightKernel opwright_kernel_bare = {sizeof(OpwrightKernel), \"bare\", 0, 0, 0, 0, 0, "
+    "0};\n"
     "OpwrightError* opwright_entry_create(const OpwrightKernel* k, void** i) { return 0; }\n"
-    "OpwrightError* opwright_entry_compute(const OpwrightKernel* k, void* i, const OpwrightCall* c) { return 0; }\n"
-    "OpwrightError* opwright_entry_infer_shape(const OpwrightKernel* k, void* i, const OpwrightCall* c) { return 0; }\n"
+    "OpwrightError* opwright_entry_compute(const OpwrightKernel* k, void* i, const OpwrightCall* "
+    "c) { return 0; }\n"
+    "OpwrightError* opwright_entry_infer_shape(const OpwrightKernel* k, void* i, const "
+    "OpwrightCall* c) { return 0; }\n"
     "void opwright_torch_call(int32_t i, uint64_t* s, uint64_t a, uint64_t r) {}\n"
     "void opwright_torch_guard(int32_t i, uint64_t* s, uint64_t a, uint64_t r) {}\n"
     "const OpwrightFramework opwright_framework_torch = {0};\n";
@@ -61,22 +65,44 @@ TEST_F(Stub, EveryFieldSurvivesTheCompiler) {
   const int64_t ints[] = {1, std::numeric_limits<int64_t>::min()};
   const double floats[] = {0.1, -0.0, HUGE_VAL, -HUGE_VAL, NAN};
   const char* strings[] = {"a\"b\\c?\?/", "算子\n\x01x"};
-  const OpwrightAttr rows[] = {{kOpwrightAttrListInt, 0, 2, {.data = ints}}, {kOpwrightAttrListInt, 0, 0, {.data = nullptr}}};
+  const OpwrightAttr rows[] = {{kOpwrightAttrListInt, 0, 2, {.data = ints}},
+                               {kOpwrightAttrListInt, 0, 0, {.data = nullptr}}};
   const OpwrightAttrDef attr_defs[] = {
       {sizeof(OpwrightAttrDef), "i", kOpwrightAttrInt, 0, {kOpwrightAttrInt, 0, 0, {.i = ints[1]}}},
       {sizeof(OpwrightAttrDef), "f", kOpwrightAttrFloat, 0, {kOpwrightAttrFloat, 0, 0, {.f = 0.1}}},
-      {sizeof(OpwrightAttrDef), "s", kOpwrightAttrString, 0, {kOpwrightAttrString, 0, 9, {.s = "a\"b\\c?\?/!"}}},
-      {sizeof(OpwrightAttrDef), "li", kOpwrightAttrListInt, 0, {kOpwrightAttrListInt, 0, 2, {.data = ints}}},
-      {sizeof(OpwrightAttrDef), "lf", kOpwrightAttrListFloat, 0, {kOpwrightAttrListFloat, 0, 5, {.data = floats}}},
-      {sizeof(OpwrightAttrDef), "ls", kOpwrightAttrListString, 0, {kOpwrightAttrListString, 0, 2, {.data = strings}}},
-      {sizeof(OpwrightAttrDef), "ll", kOpwrightAttrListListInt, 0, {kOpwrightAttrListListInt, 0, 2, {.data = rows}}},
+      {sizeof(OpwrightAttrDef),
+       "s",
+       kOpwrightAttrString,
+       0,
+       {kOpwrightAttrString, 0, 9, {.s = "a\"b\\c?\?/!"}}},
+      {sizeof(OpwrightAttrDef),
+       "li",
+       kOpwrightAttrListInt,
+       0,
+       {kOpwrightAttrListInt, 0, 2, {.data = ints}}},
+      {sizeof(OpwrightAttrDef),
+       "lf",
+       kOpwrightAttrListFloat,
+       0,
+       {kOpwrightAttrListFloat, 0, 5, {.data = floats}}},
+      {sizeof(OpwrightAttrDef),
+       "ls",
+       kOpwrightAttrListString,
+       0,
+       {kOpwrightAttrListString, 0, 2, {.data = strings}}},
+      {sizeof(OpwrightAttrDef),
+       "ll",
+       kOpwrightAttrListListInt,
+       0,
+       {kOpwrightAttrListListInt, 0, 2, {.data = rows}}},
       {sizeof(OpwrightAttrDef), "r", kOpwrightAttrInt, 1, {}}};
   const OpwrightAttrDef* attrs[8];
   for (int i = 0; i < 8; ++i) attrs[i] = &attr_defs[i];
 
   const int32_t args[] = {0};
   const int64_t code[] = {kOpwrightPush, 7};
-  const OpwrightShapeRule rule{sizeof rule, kOpwrightShapeDims, 1, args, 2, code, 1, 0, "[\"...\", 7]"};
+  const OpwrightShapeRule rule{sizeof rule, kOpwrightShapeDims, 1, args, 2, code, 1,
+                               0,           "[\"...\", 7]"};
   const OpwrightShapeRule* rules[] = {&rule};
   const char* symbols[] = {"n"};
   const OpwrightRole roles[] = {{kOpwrightRoleGrad, 0}, {kOpwrightRoleInput, 0}};
@@ -84,10 +110,13 @@ TEST_F(Stub, EveryFieldSurvivesTheCompiler) {
   const OpwrightGradient gradient{sizeof gradient, "op_grad", 2, 1, roles, grads};
   const int32_t mutates[] = {0};
   const std::string json = "{\n  \"op_name\": \"op\", \"x\": \"?\?=\xc3\xa9\"\n}\n";
-  const OpwrightOpDef def{sizeof def, "op",  "ns",    2,     1,       1,       8,         1, 1, inputs,
-                          outputs,    attrs, rules, symbols, mutates, &gradient, 1, kOpwrightMixedError, json.c_str()};
+  const OpwrightOpDef def{sizeof def,  "op",    "ns",    2,         1,       1,
+                          8,           1,       1,       inputs,    outputs, attrs,
+                          rules,       symbols, mutates, &gradient, 1,       kOpwrightMixedError,
+                          json.c_str()};
 
-  const OpwrightLibrary* library = Compile({{{"op", &def}, {"bare", nullptr}}, "c++ 12", "x86-64-v3", "0.1.0"});
+  const OpwrightLibrary* library =
+      Compile({{{"op", &def}, {"bare", nullptr}}, "c++ 12", "x86-64-v3", "0.1.0"});
   ASSERT_NE(library, nullptr);
   EXPECT_EQ(library->struct_size, sizeof(OpwrightLibrary));
   EXPECT_EQ(library->abi_major, OPWRIGHT_ABI_MAJOR);
@@ -118,7 +147,8 @@ TEST_F(Stub, EveryFieldSurvivesTheCompiler) {
   const auto* read_floats = static_cast<const double*>(got.attrs[4]->default_value.value.data);
   EXPECT_EQ(0, memcmp(read_floats, floats, 4 * sizeof(double)));
   EXPECT_TRUE(std::isnan(read_floats[4]));
-  const auto* read_strings = static_cast<const char* const*>(got.attrs[5]->default_value.value.data);
+  const auto* read_strings =
+      static_cast<const char* const*>(got.attrs[5]->default_value.value.data);
   EXPECT_STREQ(read_strings[0], strings[0]);
   EXPECT_STREQ(read_strings[1], strings[1]);
   const auto* read_rows = static_cast<const OpwrightAttr*>(got.attrs[6]->default_value.value.data);
@@ -146,7 +176,9 @@ TEST(StubText, IsTheSameForTheSameRequest) {
 
 TEST(CText, StringsHaveNoTrigraphsAndOnlyAscii) {
   EXPECT_EQ(CString("a?\?/b"), "\"a\\?\\?/b\"");
-  EXPECT_EQ(CString("\xc3\xa9" "1"), "\"\\303\\2511\"");
+  EXPECT_EQ(CString("\xc3\xa9"
+                    "1"),
+            "\"\\303\\2511\"");
   EXPECT_EQ(CString("a\nb\n"), "\"a\\n\"\n    \"b\\n\"");
 }
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of a Python bprop, the same in every framework: how it is called, what it owes."""
+
+from __future__ import annotations
+
+import inspect
+from typing import NamedTuple
+
+from opwright import _errors
+
+
+class Due(NamedTuple):
+    """What one input is due. shape may hold symbols; dtype is the framework's own."""
+
+    name: str
+    needed: bool
+    shape: tuple
+    dtype: object
+    reducible: bool  # named in broadcast(...): a gradient of the output's shape is summed to shape
+
+
+def keyword_attrs(op, rule) -> tuple[str, ...]:
+    """The attributes that the rule takes by keyword."""
+    try:
+        parameters = inspect.signature(rule).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    names = tuple(attr.name for attr in op.definition.attrs)
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return names
+    keyword = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    return tuple(name for name in names if name in keyword)
+
+
+def check_signature(op, rule) -> None:
+    """GR007 when the rule cannot be called as (inputs..., out, dout)."""
+    if not callable(rule):
+        raise _errors.make("GR007", f"{op.name}: a bprop is a function, {type(rule).__name__} was given")
+    try:
+        signature = inspect.signature(rule)
+    except (TypeError, ValueError):
+        return
+    names = [param.name for param in op.definition.inputs]
+    try:
+        signature.bind(*range(len(names) + 2), **dict.fromkeys(keyword_attrs(op, rule)))
+    except TypeError as error:
+        raise _errors.make(
+            "GR007",
+            f"{op.name}: the bprop {getattr(rule, '__name__', rule)}{signature} cannot be called with "
+            f"({', '.join(names)}, out, dout): {error}; write def bprop({', '.join(names)}, out, dout)",
+        ) from None
+
+
+def settle(op_name: str, returned, due: list[Due], adapter) -> tuple:
+    """The gradients that a rule owes, from what it returned; GR003 to GR006 when it does not.
+
+    adapter: is_tensor(x), is_float(x), shape(x), dtype(x), cast(x, dtype), reduce(x, shape).
+    Inputs that need none get None.
+    """
+    names = ", ".join(item.name for item in due)
+    example = f"return (grad_{due[0].name},)" if len(due) == 1 else "return (" + ", ".join(
+        f"grad_{item.name}" for item in due
+    ) + ")"
+    if adapter.is_tensor(returned):
+        raise _errors.make("GR003", f"{op_name}: the bprop returned a bare tensor, a tuple is due; write `{example}`")
+    if not isinstance(returned, tuple):
+        what = "nothing" if returned is None else f"a {type(returned).__name__}"
+        raise _errors.make("GR003", f"{op_name}: the bprop returned {what}, a tuple is due; write `{example}`")
+    if len(returned) != len(due):
+        raise _errors.make(
+            "GR003",
+            f"{op_name}: the bprop returned {len(returned)} gradient{'s' if len(returned) != 1 else ''}, "
+            f"{len(due)} are due, one for each input ({names}); write `{example}`",
+        )
+    return tuple(_one(op_name, grad, item, adapter) for grad, item in zip(returned, due, strict=True))
+
+
+def _one(op_name: str, grad, due: Due, adapter):
+    if not due.needed:
+        return None
+    if grad is None:
+        raise _errors.make(
+            "GR004", f"{op_name}: the bprop returned None for input {due.name}, which is due a gradient"
+        )
+    if not adapter.is_tensor(grad) or not adapter.is_float(grad):
+        what = f"dtype {adapter.dtype(grad)}" if adapter.is_tensor(grad) else f"a {type(grad).__name__}"
+        raise _errors.make(
+            "GR006", f"{op_name}: the bprop's gradient of input {due.name} is {what}, a float tensor is due"
+        )
+    shape = tuple(adapter.shape(grad))
+    if shape != tuple(due.shape) and due.reducible:
+        grad = adapter.reduce(grad, due.shape)
+        shape = tuple(adapter.shape(grad))
+    if shape != tuple(due.shape):
+        raise _errors.make(
+            "GR005",
+            f"{op_name}: the bprop's gradient of input {due.name} has shape {list(shape)}, "
+            f"{list(due.shape)} is due: the input's own",
+        )
+    return adapter.cast(grad, due.dtype)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frameworks imported after a library was loaded learn its operators when they arrive."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.util
+import sys
+import weakref
+
+from opwright import _core
+
+# Framework -> the adapter module, which has enter(core_library), prepare(operator) and follow().
+_ADAPTERS = {"torch": "opwright.torch._enter"}
+
+_operators: weakref.WeakSet = weakref.WeakSet()
+
+
+def prepare(operator) -> None:
+    """Gives an operator its calls for the frameworks that are imported, and for later ones then."""
+    _operators.add(operator)
+    for framework, adapter in _ADAPTERS.items():
+        if _is_complete(framework):
+            importlib.import_module(adapter).prepare(operator)
+
+
+
+def enter(library: _core.Library) -> None:
+    """Makes the operators known to every framework that is imported."""
+    for framework, adapter in _ADAPTERS.items():
+        if _is_complete(framework):
+            importlib.import_module(adapter).enter(library)
+
+
+def _is_complete(framework: str) -> bool:
+    module = sys.modules.get(framework)
+    spec = getattr(module, "__spec__", None)
+    return module is not None and not getattr(spec, "_initializing", False)
+
+
+class _AfterImport(importlib.abc.MetaPathFinder):
+    """Finds nothing itself: wraps the loader of a framework so that it is followed up."""
+
+    def find_spec(self, name, path, target=None):
+        if name not in _ADAPTERS or _busy:
+            return None
+        _busy.append(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            _busy.pop()
+        if spec is None or spec.loader is None:
+            return None
+        run = spec.loader.exec_module
+
+        def exec_module(module):
+            run(module)
+            _arrived(name)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+_busy: list[str] = []
+
+
+def _arrived(framework: str) -> None:
+    adapter = importlib.import_module(_ADAPTERS[framework])
+    adapter.follow()
+    for library in _core.loaded():
+        adapter.enter(library)
+    for operator in list(_operators):
+        adapter.prepare(operator)
+
+
+def install() -> None:
+    sys.meta_path.insert(0, _AfterImport())
+    for framework in _ADAPTERS:
+        if _is_complete(framework):
+            _arrived(framework)

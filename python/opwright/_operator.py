@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators: called on the tensors of any framework, and libraries of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from opwright import _core, _errors, _hooks
+from opwright._definition import Definition
+
+_ndarray = np.ndarray  # one lookup less in each call
+
+# The first part of the name of a tensor type's module.
+_KNOWN = {"numpy", "torch"}
+_NOT_YET = {"mindspore", "tensorflow", "jax", "jaxlib"}
+
+# Python rules, by the operator's number in this process.
+_bprops: dict[int, Any] = {}
+
+
+class Spec(NamedTuple):
+    """A shape and a dtype without data."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+class Operator:
+    """One operator of a library.
+
+    Called with one tensor for each input in metadef order (optional ones may be left out or None,
+    dynamic ones are lists; inputs may be given by name), attributes by keyword. Returns tensors of
+    the same framework: one, or a tuple. `out=` takes numpy arrays or tensors to write to, where no
+    gradient is due. Python numbers stand for 0-d tensors of the dtype that the others choose.
+    """
+
+    def __init__(self, core: _core.Operator):
+        self._core = core
+        self._call_numpy = core.call_numpy
+        self.name: str = core.name
+        # The SHA-256 of the library's file.
+        self.identity: str = core.identity
+        # The same number for the same operator of the same library content in this process.
+        self.key: int = core.key
+        # Tensor type -> call(args, kwargs), filled by the adapters of the imported frameworks.
+        self._calls: dict[type, Any] = {}
+        _hooks.prepare(self)
+
+    def __call__(self, *args, **kwargs):
+        # numpy first: the commonest case, and one that a tracer of another framework never takes.
+        if args and type(args[0]) is _ndarray:
+            result = self._call_numpy(args, kwargs)
+            if result is not NotImplemented:
+                return result
+        for value in args:
+            call = self._calls.get(type(value))
+            if call is not None:
+                return call(args, kwargs)
+        return self._call_other(args, kwargs)
+
+    def _call_other(self, args, kwargs):
+        """Calls by keyword, with lists first, with subclasses of a framework's tensors, or wrong ones."""
+        framework, kind = _framework_of(self.name, args, kwargs)
+        if framework == "numpy":
+            result = self._call_numpy(args, kwargs)
+            if result is NotImplemented:
+                raise _errors.make("CL013", f"{self.name}: arguments that are neither arrays nor numbers")
+            return result
+        call = self._calls.get(kind) or next(
+            call for known, call in self._calls.items() if issubclass(kind, known)
+        )
+        return call(args, kwargs)
+
+    @cached_property
+    def metadef(self) -> dict:
+        """The metadef as it was written."""
+        return json.loads(self._core.json) if self._core.has_metadef else {}
+
+    @cached_property
+    def definition(self) -> Definition:
+        """The metadef lowered: indices and programs instead of names and text."""
+        return Definition.of(self._core)
+
+    @property
+    def backward(self) -> Operator | None:
+        """The compiled backward operator, if there is one."""
+        core = self._core.backward
+        return None if core is None else Operator(core)
+
+    @property
+    def python_bprop(self):
+        """The Python rule bound by `bprop`, or None."""
+        return _bprops.get(self.key)
+
+    def bprop(self, rule):
+        """Binds a Python rule for the gradient, in every framework; usable as a decorator.
+
+        `rule(*inputs, out, dout)` returns a tuple with one gradient for each input, in order; None
+        for inputs that are integer, absent or need none. With several outputs `out` and `dout` are
+        tuples. Attributes come as keywords if the rule names them.
+        """
+        from opwright._bprop import check_signature
+
+        check_signature(self, rule)
+        _bprops[self.key] = rule
+        return rule
+
+    def infer(self, *args, **kwargs) -> Spec | tuple[Spec, ...]:
+        """The shape and dtype of each output, without running the kernel.
+
+        Inputs are anything with `shape` and `dtype`: tensors or `opwright.Spec`s.
+        """
+        outputs = self._core.infer_numpy(tuple(map(_stand_in, args)), kwargs)
+        specs = tuple(Spec(tuple(shape), dtype) for shape, dtype in outputs)
+        return specs[0] if len(specs) == 1 else specs
+
+    def __repr__(self) -> str:
+        return f"<opwright operator {self.name} of {self._core.library_path} ({self.identity[:8]})>"
+
+
+def _stand_in(spec):
+    """A numpy array of the spec's shape and dtype that needs no memory."""
+    if spec is None or isinstance(spec, (int, float, np.ndarray)):
+        return spec
+    if isinstance(spec, (list,)):
+        return [_stand_in(item) for item in spec]
+    from opwright._dtypes import name_of
+
+    name = name_of(spec.dtype)
+    if name == "bfloat16":
+        import ml_dtypes
+
+        name = ml_dtypes.bfloat16
+    return np.broadcast_to(np.empty((), name), tuple(spec.shape))
+
+
+def _tensors(values):
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+        elif value is not None and not isinstance(value, (int, float, str, bytes)):
+            yield value
+
+
+def _framework_of(name: str, args, kwargs) -> tuple[str, type | None]:
+    """The framework of the tensors and the type of one of them; CL013 when they are of several."""
+    found, kind = None, None
+    for value in _tensors((*args, *kwargs.values())):
+        root = _root_module(type(value))
+        if not root:
+            continue
+        if found is not None and root != found:
+            raise _errors.make(
+                "CL013", f"{name}: tensors of {found} and {root} in one call; convert them to one framework"
+            )
+        found, kind = root, type(value)
+    if found in _NOT_YET:
+        raise _errors.make(
+            "CL013", f"{name}: tensors of {found} are not taken yet; use numpy arrays or torch tensors"
+        )
+    if found is None and not all(
+        value is None or isinstance(value, (int, float, list, tuple)) for value in args
+    ):
+        kinds = ", ".join(type(value).__name__ for value in args)
+        raise _errors.make("CL013", f"{name}: no tensor of a known framework among ({kinds})")
+    return found or "numpy", kind
+
+
+def _root_module(kind: type) -> str:
+    for base in kind.__mro__:
+        root = base.__module__.split(".", 1)[0]
+        if root in _KNOWN or root in _NOT_YET:
+            return root
+    return ""
+
+
+class Library:
+    """A loaded operator library: `lib["name"]` and `lib.name` are its operators."""
+
+    def __init__(self, core: _core.Library):
+        self._core = core
+        self._found: dict[str, Operator] = {}
+        self.path: str = core.path
+        self.identity: str = core.identity
+        self._names: list[str] = core.operators
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The names of the operators, in the library's order."""
+        return tuple(self._names)
+
+    def __getitem__(self, name: str) -> Operator:
+        if name not in self._found:
+            self._found[name] = Operator(self._core.find(name))
+        return self._found[name]
+
+    def __getattr__(self, name: str) -> Operator:
+        if name.startswith("_") or name not in self.__dict__.get("_names", ()):
+            if name.startswith("__"):
+                raise AttributeError(name)
+            try:
+                return self[name]
+            except _errors.LoadError as error:
+                raise AttributeError(str(error)) from None
+        return self[name]
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._names]
+
+    def __iter__(self):
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def close(self) -> None:
+        """Gives this handle up. When the last one is closed, calls are refused."""
+        self._core.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<opwright library {self.path} ({self.identity[:8]}): {', '.join(self._names)}>"
+
+
+def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
+    """Loads an operator library; a folder is built first.
+
+    The same content is loaded once, whatever its path. A library rebuilt under the same name runs
+    its new code from here on, in new handles. A bare file name is looked up in $OPWRIGHT_PATH too.
+    With `sha256` the file must have that hash. Frameworks that are imported learn its operators.
+    """
+    path = os.fspath(path)
+    if os.path.isdir(path):
+        path = build(path)
+    core = _core.load(path, (sha256 or "").lower())
+    for text in core.warnings:
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    _hooks.enter(core)
+    return Library(core)
+
+
+def build(source, out=None, *, march: str | None = None, flags=()) -> str:
+    """Builds an operator library from an operator folder, one source, or a list of sources.
+
+    Returns the absolute path: `out`, or a file in the cache. Unchanged sources are not compiled
+    again. `march` allows further instructions ("x86-64-v3", "native"); `flags` go to the compiler.
+    Raises BuildError with diagnostics at the user's own lines, MetadefError for the metadef.
+    """
+    sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    path, _, remarks = _core.build(
+        [os.fspath(item) for item in sources],
+        os.fspath(out) if out is not None else "",
+        march or "",
+        list(flags),
+    )
+    for text in remarks:
+        print(text, file=sys.stderr)
+    return path

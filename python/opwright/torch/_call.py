@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A call on torch tensors: numbers become tensors, the rest is PyTorch's own dispatch."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from opwright import _core, _errors
+from opwright._dtypes import name_of
+from opwright._operator import Operator
+from opwright.torch._shape import as_lists, dtype_names
+
+_WEAK = {bool: "weak_bool", int: "weak_int", float: "weak_float"}
+_ATTR_TYPE = 5  # an attribute that names a dtype
+
+
+class Call:
+    """One operator on torch tensors. Written so that Dynamo can trace it."""
+
+    def __init__(self, operator: Operator, overload):
+        self._core = operator._core
+        self._overload = overload
+        self._definition = operator.definition
+        self._name = operator.name
+        self._num_inputs = len(operator.definition.inputs)
+        self._attr_types = {attr.name: attr.type for attr in operator.definition.attrs}
+
+    def __call__(self, args, kwargs):
+        if len(args) > self._num_inputs:
+            raise _errors.make(
+                "CL001",
+                f"{self._name}: {len(args)} positional arguments given, the metadef lists "
+                f"{self._num_inputs} inputs; attributes are passed by keyword",
+            )
+        numbers = False
+        for value in args:
+            if isinstance(value, torch.Tensor):
+                continue
+            if isinstance(value, (int, float)):
+                numbers = True
+            elif isinstance(value, np.ndarray):
+                raise _errors.make(
+                    "CL013",
+                    f"{self._name}: tensors of torch and numpy in one call; convert them to one framework",
+                )
+        if numbers:
+            args = self._with_numbers(args)
+        if not kwargs:
+            return self._overload(*args)
+        out = kwargs.get("out")
+        plain = {name: self._plain(name, value) for name, value in kwargs.items() if name != "out"}
+        result = self._overload(*args, **plain)
+        return result if out is None else self._write(result, out)
+
+    def _with_numbers(self, args):
+        """Numbers as 0-d tensors of the dtype of the column that the tensors choose."""
+        weak = [isinstance(value, (int, float)) for value in args]
+        tensors = [None if number else value for number, value in zip(weak, args, strict=True)]
+        names = dtype_names(as_lists(self._definition, tensors))
+        for i, number in enumerate(weak):
+            if number:
+                names[i] = [_WEAK[type(args[i])]]
+        column = _core.select_column(self._core, names)
+        return [
+            torch.tensor(value, dtype=getattr(torch, self._definition.inputs[i].dtypes[column]))
+            if weak[i]
+            else value
+            for i, value in enumerate(args)
+        ]
+
+    def _plain(self, name: str, value):
+        """Attribute values that a schema does not take as they are: arrays, numpy numbers, dtypes."""
+        kind = self._attr_types.get(name)
+        if kind is None or value is None:
+            return value
+        if kind == _ATTR_TYPE:
+            return name_of(value)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return value.tolist()
+        return list(value) if isinstance(value, tuple) else value
+
+    def _write(self, result, out):
+        results = result if isinstance(result, tuple) else (result,)
+        outs = out if isinstance(out, (tuple, list)) else (out,)
+        if len(results) != len(outs):
+            raise _errors.make(
+                "CL001", f"{self._name}: out= holds {len(outs)} tensors, {len(results)} are due"
+            )
+        for made, given in zip(results, outs, strict=True):
+            if made.requires_grad or given.requires_grad:
+                raise _errors.make(
+                    "CL008",
+                    f"{self._name}: out= where a gradient is due; call under torch.no_grad(), or without out=",
+                )
+            if made.shape != given.shape or made.dtype != given.dtype:
+                raise _errors.make(
+                    "CL008",
+                    f"{self._name}: out= has shape {list(given.shape)} and dtype {given.dtype}, "
+                    f"{list(made.shape)} and {made.dtype} are due",
+                )
+        for made, given in zip(results, outs, strict=True):
+            given.copy_(made)
+        return out

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator as a torch.nn.Module."""
+
+from __future__ import annotations
+
+import torch
+
+from opwright._operator import Operator
+
+
+class Module(torch.nn.Module):
+    """Calls an operator; attributes given here are passed with each call.
+
+    `parameters` are the operator's inputs that the module owns, by name: tensors become trainable
+    parameters. The rest are the arguments of forward, in metadef order.
+    """
+
+    def __init__(self, operator: Operator, parameters: dict | None = None, **attributes):
+        super().__init__()
+        self.operator = operator
+        self.attributes = attributes
+        self._inputs = tuple(param.name for param in operator.definition.inputs)
+        for name, value in (parameters or {}).items():
+            if name not in self._inputs:
+                raise ValueError(f"{operator.name} has no input {name}; it has {', '.join(self._inputs)}")
+            if not isinstance(value, torch.nn.Parameter):
+                value = torch.nn.Parameter(value)
+            self.register_parameter(name, value)
+        self._own = frozenset(parameters or ())
+
+    def forward(self, *inputs):
+        given = iter(inputs)
+        every = [
+            getattr(self, name) if name in self._own else next(given, None) for name in self._inputs
+        ]
+        every.extend(given)  # too many: the operator says so
+        while every and every[-1] is None:
+            every.pop()
+        return self.operator(*every, **self.attributes)
+
+    def extra_repr(self) -> str:
+        return ", ".join([self.operator.name, *(f"{k}={v}" for k, v in self.attributes.items())])

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outputs without data, for tracing: shapes by the metadef's rules on PyTorch's symbolic sizes."""
+
+from __future__ import annotations
+
+import torch
+
+from opwright import _core
+from opwright._definition import DYNAMIC, KERNEL, OPTIONAL, ShapeProgram
+from opwright._dtypes import name_of
+from opwright._operator import Operator, Spec
+
+
+def dtype_names(tensors) -> list[list[str]]:
+    """The dtypes of the inputs as the core takes them, a list for each input."""
+    return [[name_of(t.dtype) for t in given] for given in tensors]
+
+
+def as_lists(definition, inputs) -> list[list[torch.Tensor]]:
+    """Each input as a list of tensors: empty for an absent one."""
+    padded = [*inputs, *([None] * (len(definition.inputs) - len(inputs)))]
+    return [
+        list(value or ()) if param.kind == DYNAMIC else [] if value is None else [value]
+        for param, value in zip(definition.inputs, padded, strict=True)
+    ]
+
+
+def fake_for(op: Operator):
+    definition = op.definition
+    takes_shape = [
+        rule.kind == 4 and not rule.args for rule in definition.shape_rules
+    ]  # a gradient's, passed by keyword
+
+    def fake(*inputs, **kwargs):
+        given = as_lists(definition, inputs)
+        column = _core.select_column(op._core, dtype_names(given))
+        device = next((t.device for tensors in given for t in tensors), torch.device("cpu"))
+        wanted = kwargs.get("wanted")
+        attrs = {attr.name: kwargs.get(attr.name, attr.default) for attr in definition.attrs}
+        program = ShapeProgram(
+            definition,
+            [[t.shape for t in tensors] for tensors in given],
+            attrs,
+            maximum=torch.sym_max,
+            minimum=torch.sym_min,
+            broadcast=torch.broadcast_shapes,
+        )
+
+        def make(index, item=0):
+            param = definition.outputs[index]
+            dtype = getattr(torch, param.dtypes[column])
+            if param.kind == OPTIONAL and wanted is not None and not wanted[index]:
+                return torch.empty((0,), dtype=dtype, device=device)
+            if definition.shape_rules[index].kind == KERNEL:
+                shape = _by_kernel(op, given, attrs)[index].shape
+            else:
+                passed = kwargs.get(f"{param.name}_shape") if takes_shape[index] else None
+                shape = program.output(index, item, passed)
+            return torch.empty(shape, dtype=dtype, device=device)
+
+        made = []
+        for index, param in enumerate(definition.outputs):
+            if param.kind == DYNAMIC:
+                made.append([make(index, item) for item in range(_count(definition, index, given))])
+            else:
+                made.append(make(index))
+        return made[0] if len(made) == 1 else tuple(made)
+
+    return fake
+
+
+def _count(definition, index: int, given) -> int:
+    named = [arg for arg in definition.shape_rules[index].args if definition.inputs[arg].kind == DYNAMIC]
+    every = [k for k, param in enumerate(definition.inputs) if param.kind == DYNAMIC]
+    return len(given[(named or every)[0]])
+
+
+def _by_kernel(op: Operator, given, attrs) -> tuple[Spec, ...]:
+    """Asks the kernel's InferShape, which takes numbers: a symbolic size becomes a fixed one."""
+    specs = []
+    for param, tensors in zip(op.definition.inputs, given, strict=True):
+        items = [Spec(tuple(int(size) for size in t.shape), name_of(t.dtype)) for t in tensors]
+        specs.append(items if param.kind == DYNAMIC else items[0] if items else None)
+    inferred = op.infer(*specs, **{k: v for k, v in attrs.items() if v is not None})
+    return inferred if isinstance(inferred, tuple) and not isinstance(inferred, Spec) else (inferred,)
