@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the programs of the installed opwright: what `aoc` and `python -m metadef.validator` are."""
+"""Starts the programs of the installed opwright: `aoc`, and `python -m metadef.validator`."""
 
 from __future__ import annotations
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import os
 
-from opwright import _core
-
 from acl._state import coded, path, require_init, text
+from opwright import _core
 
 
 @coded
@@ -24,7 +23,7 @@ def register_operator(op_name: str) -> int:
 def register_operator_model(
     op_name: str, metadef_path: str | os.PathLike[str], kernel_name: str
 ) -> int:
-    """Binds the metadef and the kernel of that name in the loaded libraries. The file is read now."""
+    """Binds the metadef, which is read now, and the kernel of that name in the loaded libraries."""
     call = "acl.op.register_operator_model"
     text(call, "op_name", op_name)
     file = path(call, "metadef_path", metadef_path)

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries, and the operators: `acl.ops.element_add(x, y)` calls the one registered by that name."""
+"""Libraries, and the operators by their registered names: `acl.ops.element_add(x, y)`."""
 
 from __future__ import annotations
 
 import os
 
 import opwright
+from acl._state import coded, path, remember, require_init
 from opwright import _core
 from opwright._errors import RegistryError
 from opwright._operator import Operator
 
-from acl._state import coded, path, remember, require_init
-
-__all__ = ["NotRegistered", "load_operator_library"]
+__all__ = ["NotRegisteredError", "load_operator_library"]
 
 
-class NotRegistered(RegistryError, AttributeError):
+class NotRegisteredError(RegistryError, AttributeError):
     """No operator has the name in this process. `hasattr(acl.ops, name)` is False then."""
 
 
@@ -53,7 +52,7 @@ def __getattr__(name: str) -> Operator:
         core = _core.acl.find(name)
     except RegistryError as error:
         remember(error)
-        raise NotRegistered(*error.args, error.code) from None
+        raise NotRegisteredError(*error.args, error.code) from None
     known = _found.get(name)
     if known is None or known.key != core.key:
         known = _found[name] = _Registered(core)

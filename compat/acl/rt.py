@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from opwright._errors import make
-
 from acl._state import coded, require_init
+from opwright._errors import make
 
 
 @coded

@@ -5,9 +5,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import acl
 import numpy as np
 import torch
+
+import acl
 
 here = Path(__file__).resolve().parent
 library = Path(tempfile.mkdtemp()) / "libelement_add.so"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example's kernels as a library, and Python programs that run apart: a registry is a process's."""
+"""The example's kernels as a library, and programs that run apart: a registry is a process's."""
 
 import os
 import subprocess

@@ -75,7 +75,8 @@ if os.environ.get("RANK", "0") == "0":
     acl.init()
     acl.ops.load_operator_library({str(library)!r})
     acl.op.register_operator("element_add")
-    acl.op.register_operator_model("element_add", {str(EXAMPLE / "element_add.json")!r}, "element_add")
+    metadef = {str(EXAMPLE / "element_add.json")!r}
+    acl.op.register_operator_model("element_add", metadef, "element_add")
 acl.init()
 print(os.getpid())
 print(acl.ops.element_add(np.float32([1]), np.float32([2])))

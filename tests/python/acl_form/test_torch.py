@@ -82,7 +82,9 @@ def test_a_compiled_function_calls_the_operator_in_one_graph(run):
         import torch
         register()
         operator = acl.ops.element_add
-        compiled = torch.compile(lambda x, y: operator(x, y) * 2, fullgraph=True, backend="aot_eager")
+        def twice(x, y):
+            return operator(x, y) * 2
+        compiled = torch.compile(twice, fullgraph=True, backend="aot_eager")
         x = torch.ones(3, requires_grad=True)
         out = compiled(x, torch.ones(3))
         out.sum().backward()
