@@ -160,6 +160,31 @@ Expected<Plan> MakePlan(const Launch& launch, Arena& arena) {
   return plan;
 }
 
+bool Overlaps(const ByteRange& a, const ByteRange& b) {
+  return a.begin < a.end && b.begin < b.end && a.begin < b.end && b.begin < a.end;
+}
+
+// Outputs of the caller in whose memory one element would be written twice. Output k of the tensors
+// that were given; those before it were looked at already.
+Status CheckDistinct(const OpwrightOpDef& def, const OpwrightArgument* outputs, int32_t output, int64_t item) {
+  const OpwrightTensor& t = outputs[output].tensors[item];
+  if (RepeatsMemory(t))
+    return MakeError("CL008", StrCat(def.name, ": output ", def.outputs[output]->name,
+                                     " has several elements in one place of memory; pass one without repeats"));
+  for (int32_t i = 0; i <= output; ++i) {
+    const int64_t end = i == output ? item : outputs[i].count;
+    for (int64_t k = 0; k < end && outputs[i].tensors != nullptr; ++k) {
+      const OpwrightTensor& other = outputs[i].tensors[k];
+      if (!Overlaps(BytesOf(t), BytesOf(other))) continue;
+      // Ranges of other strides may interleave: those are the caller's affair.
+      if (DataOf(t) != DataOf(other) && !(IsDense(t) && IsDense(other))) continue;
+      return MakeError("CL008", StrCat(def.name, ": outputs ", def.outputs[i]->name, " and ", def.outputs[output]->name,
+                                       " lie in the same memory; pass two of their own"));
+    }
+  }
+  return {};
+}
+
 // The caller's outputs against the plan, or new ones.
 Status ProvideOutputs(const Launch& launch, const Plan& plan, Arena& arena) {
   const OpwrightOpDef& def = *launch.def;
@@ -201,13 +226,10 @@ Status ProvideOutputs(const Launch& launch, const Plan& plan, Arena& arena) {
       if (!(t.dtype == inferred.dtype) && !rounded)
         return MakeError("CL008", StrCat(def.name, ": output ", param.name, " has dtype ", DTypeName(t.dtype), ", ",
                                          DTypeName(inferred.dtype), " is due"));
+      OPWRIGHT_RETURN_IF_ERROR(CheckDistinct(def, launch.outputs, i, k));
     }
   }
   return {};
-}
-
-bool Overlaps(const ByteRange& a, const ByteRange& b) {
-  return a.begin < a.end && b.begin < b.end && a.begin < b.end && b.begin < a.end;
 }
 
 // Copies between the caller's tensors and those the kernel sees.
@@ -287,6 +309,9 @@ class Staging {
     OpwrightTensor* tensors = arena_.Make<OpwrightTensor>(given.count);
     for (int64_t k = 0; k < given.count; ++k) {
       const OpwrightTensor& t = given.tensors[k];
+      if (Mutates(i) && RepeatsMemory(t))
+        return MakeError("CL008", StrCat(launch_.def->name, ": input ", launch_.def->inputs[i]->name,
+                                         " is written by the operator and has several elements in one place of memory"));
       const bool as_it_is = t.dtype == dtype && IsDense(t) && Aligned(t) && (Mutates(i) || !OverlapsOutput(t));
       if (as_it_is) {
         tensors[k] = t;
