@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
+import opwright
+
 sys.path.insert(0, str(Path(__file__).parent))
 
-# Before opwright is imported, and for every process that a test starts.
+# For this process, which reads it at each use, and for those that tests start.
 _cache = tempfile.TemporaryDirectory(prefix="opwright-test-cache-")
 os.environ["OPWRIGHT_CACHE"] = _cache.name
-
-import operators
-
-import opwright
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +34,36 @@ def write_folder():
 
 
 @pytest.fixture(scope="session")
+def plus(write_folder):
+    """plus(folder, n): an operator folder of element_add, z = x + y + n."""
+    from operators import binary
+
+    source = """#include <opwright/kernel.h>
+    class ElementAddKernel : public opwright::OpKernelBase {
+     public:
+      opwright::Status Compute(const opwright::OpKernelInput& input,
+                               opwright::OpKernelOutput* output) override {
+        const auto& x = input.GetTensor(0);
+        const float* y = input.GetTensor(1).Data<float>();
+        float* z = output->GetTensor(0)->Data<float>();
+        for (int64_t i = 0; i < x.Size(); ++i) z[i] = x.Data<float>()[i] + y[i] + NUMBER;
+        return opwright::SUCCESS;
+      }
+    };
+    """
+    metadef = binary("element_add", shape_rule="same(x)")
+
+    def write(folder, n):
+        return write_folder(folder, metadef, source.replace("NUMBER", str(n)))
+
+    return write
+
+
+@pytest.fixture(scope="session")
 def library_path(tmp_path_factory, write_folder):
     """The library of operators.py."""
+    import operators
+
     folder = tmp_path_factory.mktemp("operators") / "operators"
     return opwright.build(write_folder(folder, operators.METADEF, operators.SOURCE))
 

@@ -58,7 +58,7 @@ def test_a_given_optional_input_is_used(lib):
         (lambda op: op(X, None), "input w is required"),
         (
             lambda op: op(X, W, None, 1.0),
-            "4 positional arguments given, the metadef lists 3 inputs",
+            "4 positional arguments given, .* 3 inputs",
         ),
         (lambda op: op(X, W, x=X), "input x is given twice"),
         (lambda op: op(), "input x is required"),
@@ -210,7 +210,7 @@ def test_a_misspelled_keyword_names_the_nearest(lib):
 
 
 def test_a_required_attribute_that_is_missing_is_named(lib):
-    with pytest.raises(opwright.DTypeError, match="needs_axis: .*axis") as caught:
+    with pytest.raises(opwright.DTypeError, match=r"needs_axis: .*axis") as caught:
         lib.needs_axis(X)
     assert caught.value.code == "CL006"
     assert lib.needs_axis(X, axis=0).tolist() == [2, 4, 6, 8]

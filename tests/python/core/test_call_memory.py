@@ -108,7 +108,7 @@ def test_a_matrix_for_a_vector_says_what_any_rank_is(lib):
 def test_named_dimensions_must_agree(lib):
     a, b = base(2, 3), base(3, 4)
     assert np.array_equal(lib.matmul(a, b), a @ b)
-    with pytest.raises(opwright.ShapeError, match="matmul: .*k") as caught:
+    with pytest.raises(opwright.ShapeError, match=r"matmul: .*k") as caught:
         lib.matmul(a, base(4, 4))
     assert "3" in str(caught.value) and "4" in str(caught.value)
 
@@ -117,7 +117,7 @@ def test_named_dimensions_must_agree(lib):
 def test_a_shape_rule_that_would_be_negative_says_the_values(lib):
     assert lib.shrink(base(5)).tolist() == [1, 2, 3]
     assert lib.shrink(base(5), by=5).shape == (0,)
-    with pytest.raises(opwright.ShapeError, match="shrink: .*-1") as caught:
+    with pytest.raises(opwright.ShapeError, match=r"shrink: .*-1") as caught:
         lib.shrink(base(5), by=6)
     assert caught.value.code == "CL005"
 
@@ -148,7 +148,7 @@ def test_several_outs_are_a_tuple(lib):
     outs = (np.zeros(3, np.float32), np.zeros(3, np.float32))
     got = lib.sum_and_difference(x, y, out=outs)
     assert got is outs and outs[0].tolist() == [2, 3, 4] and outs[1].tolist() == [0, 1, 2]
-    with pytest.raises(opwright.ShapeError, match="1 array.*2 outputs"):
+    with pytest.raises(opwright.ShapeError, match=r"1 array.*2 outputs"):
         lib.sum_and_difference(x, y, out=outs[0])
     with pytest.raises(opwright.ShapeError, match="3 arrays"):
         lib.sum_and_difference(x, y, out=[*outs, outs[0]])
