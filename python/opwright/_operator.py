@@ -281,6 +281,8 @@ def build(source, out=None, *, march: str | None = None, flags=()) -> str:
     Raises BuildError with diagnostics at the user's own lines, MetadefError for the metadef.
     """
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    if isinstance(flags, (str, bytes)):
+        raise TypeError(f"flags is a list of flags, {flags!r} was given; write [{flags!r}]")
     path, _, remarks = _core.build(
         [os.fspath(item) for item in sources],
         os.fspath(out) if out is not None else "",
