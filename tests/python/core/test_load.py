@@ -173,7 +173,9 @@ def test_a_bare_name_is_looked_up_in_the_search_path_at_that_time(plus, tmp_path
 def compiled(tmp_path, source, name, *flags):
     (tmp_path / "source.c").write_text(source)
     out = tmp_path / name
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", out, tmp_path / "source.c", *flags], check=True)
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-o", out, tmp_path / "source.c", *flags], check=True
+    )
     return out
 
 
