@@ -11,8 +11,14 @@ from opwright._dtypes import name_of
 from opwright._operator import Operator
 from opwright.torch._shape import as_lists, dtype_names
 
-_WEAK = {bool: "weak_bool", int: "weak_int", float: "weak_float"}
 _ATTR_TYPE = 5  # an attribute that names a dtype
+
+
+def _weak_name(number) -> str:
+    """Of a Python number; numpy's float64 is a float by inheritance."""
+    if isinstance(number, bool):
+        return "weak_bool"
+    return "weak_int" if isinstance(number, int) else "weak_float"
 
 
 class Call:
@@ -60,7 +66,7 @@ class Call:
         names = dtype_names(as_lists(self._definition, tensors))
         for i, number in enumerate(weak):
             if number:
-                names[i] = [_WEAK[type(args[i])]]
+                names[i] = [_weak_name(args[i])]
         column = _core.select_column(self._core, names)
         return [
             torch.tensor(value, dtype=getattr(torch, self._definition.inputs[i].dtypes[column]))
