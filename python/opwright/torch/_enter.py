@@ -63,14 +63,14 @@ def complete(name: str, op: Operator) -> None:
 
 def overload_of(op: Operator):
     """The torch operator of an opwright one, registered now if need be."""
-    if op.key not in _entered:
-        for library in _core.loaded():
-            if library.identity == op.identity:
-                enter(library)
-    if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
-        with _lock:
+    with _lock:
+        if op.key not in _entered:
+            for library in _core.loaded():
+                if library.identity == op.identity:
+                    enter(library)
+        if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
             _entered[op.key] = _bound.register(op)
-    return _entered[op.key]
+        return _entered[op.key]
 
 
 def prepare(op: Operator) -> None:
