@@ -108,7 +108,7 @@ def test_wrong_arguments_are_refused_by_name(libraries, given, code):
 def test_rank_and_size_of_the_metadef_are_checked(libraries):  # S09 S10
     with pytest.raises(RuntimeError, match=r"rank 1 expected, got 2"):
         libraries("shapes").outer_flat(draw(2, 3), draw(3))
-    with pytest.raises(RuntimeError, match=r"w.*\[5, 2\].*k is 4, got 5"):
+    with pytest.raises(RuntimeError, match=r"w.*\[5, 2\].*k = 4 \(from x\), got 5"):
         libraries("inputs").linear(draw(3, 4), draw(5, 2))
 
 
