@@ -11,6 +11,16 @@ from opwright._dtypes import name_of
 from opwright._operator import Operator
 from opwright.torch._shape import as_lists, dtype_names
 
+_cores: dict[int, _core.Operator] = {}
+
+
+@torch.compiler.assume_constant_result
+def _column(key: int, dtypes: str) -> int:
+    """The dtype column; a tracer, which guards on dtypes, takes it as it is."""
+    names = [list(filter(None, given.split(","))) for given in dtypes.split(";")]
+    return _core.select_column(_cores[key], names)
+
+
 _ATTR_TYPE = 5  # an attribute that names a dtype
 
 
@@ -25,7 +35,8 @@ class Call:
     """One operator on torch tensors. Written so that Dynamo can trace it."""
 
     def __init__(self, operator: Operator, overload):
-        self._core = operator._core
+        self._key = operator.key
+        _cores[operator.key] = operator._core
         self._overload = overload
         self._definition = operator.definition
         self._name = operator.name
@@ -67,7 +78,7 @@ class Call:
         for i, number in enumerate(weak):
             if number:
                 names[i] = [_weak_name(args[i])]
-        column = _core.select_column(self._core, names)
+        column = _column(self._key, ";".join([",".join(given) for given in names]))
         return [
             torch.tensor(value, dtype=getattr(torch, self._definition.inputs[i].dtypes[column]))
             if weak[i]
