@@ -30,7 +30,7 @@ def test_a_name_that_is_not_there_lists_the_names(lib):
         lib["elment_add"]
     assert caught.value.code == "LD013"
     with pytest.raises(AttributeError, match="element_add"):
-        lib.elment_add
+        _ = lib.elment_add
     assert not hasattr(lib, "nothing") and not hasattr(lib, "__wrapped__")
     with pytest.raises(opwright.LoadError):
         lib["ElementAdd"]
