@@ -15,6 +15,8 @@ import numpy as np
 from opwright import _core, _errors, _hooks
 from opwright._definition import Definition
 
+_ndarray = np.ndarray  # one lookup less in each call
+
 # The first part of the name of a tensor type's module.
 _KNOWN = {"numpy", "torch"}
 _NOT_YET = {"mindspore", "tensorflow", "jax", "jaxlib"}
@@ -53,7 +55,7 @@ class Operator:
 
     def __call__(self, *args, **kwargs):
         # numpy first: the commonest case, and one that a tracer of another framework never takes.
-        if args and type(args[0]) is np.ndarray:
+        if args and type(args[0]) is _ndarray:
             result = self._call_numpy(args, kwargs)
             if result is not NotImplemented:
                 return result

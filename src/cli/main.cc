@@ -10,10 +10,15 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/layout.h"
+#include "base/text.h"
 #include "cli/aoc.h"
 #include "cli/build.h"
 #include "cli/cache.h"
+#include "cli/check.h"
+#include "cli/inspect.h"
 #include "cli/validate.h"
+#include "opwright/c_api.h"
 
 namespace {
 
@@ -68,12 +73,64 @@ void AddCache(CLI::App& app, std::string* action, int* result) {
   verb->callback([action, result] { *result = opwright::cli::RunCache(*action); });
 }
 
+struct CheckOptions {
+  std::string path;
+  std::string format = "text";
+  opwright::check::Options check;
+};
+
+void AddCheck(CLI::App& app, CheckOptions* options, int* result) {
+  CLI::App* verb = app.add_subcommand("check", "Run operators between guard pages and compare their gradients with differences");
+  verb->add_option("PATH", options->path, "An operator library, or a folder, which is built first")->required();
+  verb->add_option("--op", options->check.op, "Only this operator");
+  verb->add_option("--seed", options->check.seed, "Of the random numbers");
+  verb->add_option("--timeout", options->check.timeout_seconds, "Seconds for one case")->check(CLI::PositiveNumber);
+  verb->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  verb->callback([options, result] { *result = opwright::cli::RunCheck(options->path, options->check, options->format); });
+}
+
+struct InspectOptions {
+  std::string path;
+  std::string format = "text";
+  std::string sha256;
+};
+
+void AddInspect(CLI::App& app, InspectOptions* options, int* result) {
+  CLI::App* verb = app.add_subcommand("inspect", "What an operator library is and holds");
+  verb->add_option("LIB", options->path, "The library")->required();
+  verb->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  verb->add_option("--verify", options->sha256, "The SHA-256 that the file must have");
+  verb->callback([options, result] {
+    *result = opwright::cli::RunInspect(options->path, options->format, options->sha256);
+  });
+}
+
+void PrintLine(const std::string& text) {
+  printf("%s\n", text.c_str());
+  throw CLI::Success();
+}
+
+int UnknownCommand(const CLI::App& app, const std::string& given) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(verb->get_name());
+  const std::string nearest = opwright::Nearest(given, names);
+  fprintf(stderr, "error: no command %s; there are %s%s\n", given.c_str(), opwright::JoinAnd(names).c_str(),
+          nearest.empty() ? "" : opwright::StrCat("; did you mean ", nearest, "?").c_str());
+  return 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (opwright::BaseName(argv[0]) == "aoc") return opwright::cli::RunAoc(argc, argv);
   CLI::App app("Custom operators, correct to their gradients", "opwright");
   app.require_subcommand(1);
+  app.add_flag_callback(
+      "--version", [] { PrintLine(opwright_version()); }, "Print the version");
+  app.add_flag_callback(
+      "--cmake-dir", [] { PrintLine(opwright::Layout().cmake_dir); },
+      "Print the folder of OpwrightConfig.cmake, for CMAKE_PREFIX_PATH");
   int result = 0;
   ValidateOptions validate;
   AddValidate(app, &validate, &result);
@@ -81,6 +138,19 @@ int main(int argc, char** argv) {
   AddBuild(app, &build, &result);
   std::string cache_action;
   AddCache(app, &cache_action, &result);
-  CLI11_PARSE(app, argc, argv);
+  CheckOptions check;
+  AddCheck(app, &check, &result);
+  InspectOptions inspect;
+  AddInspect(app, &inspect, &result);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    if (argc > 1 && argv[1][0] != '-') return UnknownCommand(app, argv[1]);
+    app.exit(error);
+    return 2;
+  } catch (const CLI::ParseError& error) {
+    // 0 for --help and the like; a wrong command line is 2, as for a file that cannot be read.
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   return result;
 }

@@ -14,6 +14,8 @@ from opwright.torch._call import Call
 
 _lock = threading.RLock()
 _entered: dict[int, torch._ops.OpOverload] = {}
+# Identity of a library that is being entered -> operators made meanwhile, prepared when it is done.
+_waiting: dict[str, list[Operator]] = {}
 # Keeps what torch.library hands out: its end would be the registration's end.
 _libraries: list[torch.library.Library] = []
 
@@ -21,17 +23,29 @@ _libraries: list[torch.library.Library] = []
 def enter(library: _core.Library) -> None:
     """Registers every operator of the library; what is registered already stays."""
     with _lock:
-        operators = [Operator(library.find(name)) for name in library.operators]
-        operators = [op for op in operators if op._core.has_metadef]
-        if not operators or operators[0].key in _entered:
+        if library.identity in _waiting:
             return
-        space = _namespace(library, operators)
-        if space is None:
-            return
-        for op in operators:
-            name = f"{space or op.definition.namespace}::{op.name}"
-            _entered[op.key] = overload(name)
-            complete(name, op)
+        _waiting[library.identity] = []
+        try:
+            _register(library)
+        finally:
+            waiting = _waiting.pop(library.identity)
+        for op in waiting:
+            prepare(op)
+
+
+def _register(library: _core.Library) -> None:
+    operators = [Operator(library.find(name)) for name in library.operators]
+    operators = [op for op in operators if op._core.has_metadef]
+    if not operators or operators[0].key in _entered:
+        return
+    space = _namespace(library, operators)
+    if space is None:
+        return
+    for op in operators:
+        name = f"{space or op.definition.namespace}::{op.name}"
+        _entered[op.key] = overload(name)
+        complete(name, op)
 
 
 def _namespace(library: _core.Library, operators: list[Operator]) -> str | None:
@@ -77,6 +91,10 @@ def prepare(op: Operator) -> None:
     """Gives the operator its call on torch tensors."""
     if not op._core.has_metadef:
         return
+    with _lock:
+        if op.identity in _waiting and op.key not in _entered:
+            _waiting[op.identity].append(op)
+            return
     call = Call(op, overload_of(op))
     op._calls[torch.Tensor] = call
     op._calls[torch.nn.Parameter] = call
