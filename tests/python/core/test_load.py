@@ -216,6 +216,14 @@ def test_a_missing_dependency_is_named_not_the_library(plus, tmp_path, python):
     assert code == "LD008" and "libdep.so" in words and "searched" in words
 
 
+# X06
+def test_a_path_that_is_not_utf_8_is_named():
+    for use in (opwright.load, opwright.build):
+        with pytest.raises(opwright.LoadError, match="not UTF-8") as caught:
+            use(os.fsdecode(b"/tmp/\xff.so"))
+        assert caught.value.code == "LD001"
+
+
 def test_a_path_that_is_no_path_is_a_type_error():
     for wrong in (3, None, ["a"]):
         with pytest.raises(TypeError):
