@@ -88,7 +88,7 @@ def test_a_pickled_operator_whose_library_changed_is_refused(plus, tmp_path):
         pickle.loads(pickled)
     assert caught.value.code == "LD012"
     path.unlink()
-    with pytest.raises(opwright.LoadError, match="libadd.so") as caught:
+    with pytest.raises(opwright.LoadError, match=r"libadd\.so") as caught:
         pickle.loads(pickled)
     assert caught.value.code == "LD001"
 
