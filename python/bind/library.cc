@@ -53,6 +53,8 @@ void InitLibrary(nb::module_& m) {
       .def_prop_ro("json", [](PyOperator& self) { return std::string(self.op->has_metadef() ? self.op->def().json : ""); })
       .def_prop_ro("library_path", [](PyOperator& self) { return self.library().path(); })
       .def_prop_ro("identity", [](PyOperator& self) { return self.library().identity(); })
+      .def_prop_ro("is_bound", [](PyOperator& self) { return self.library().Find(self.op->name()) != self.op; },
+                   "Whether its metadef is not its library's own.")
       .def_prop_ro("key", [](PyOperator& self) { return reinterpret_cast<uintptr_t>(self.op.get()); },
                    "One number for each operator in this process.")
       .def_prop_ro("backward",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from opwright import _core, _errors, _hooks
-from opwright._definition import Definition
+from opwright._definition import DYNAMIC, Definition
 
 _ndarray = np.ndarray  # one lookup less in each call
 
@@ -71,7 +71,7 @@ class Operator:
         if framework == "numpy":
             result = self._call_numpy(args, kwargs)
             if result is NotImplemented:
-                raise _errors.make("CL013", f"{self.name}: arguments that are neither arrays nor numbers")
+                raise _errors.make("CL013", f"{self.name}: {_no_tensors(self, args, kwargs)}")
             return result
         call = self._calls.get(kind) or next(
             call for known, call in self._calls.items() if issubclass(kind, known)
@@ -125,6 +125,22 @@ class Operator:
         outputs = self._core.infer_numpy(args, kwargs)
         specs = tuple(Spec(tuple(shape), dtype) for shape, dtype in outputs)
         return specs[0] if len(specs) == 1 else specs
+
+    def __copy__(self) -> Operator:
+        return self
+
+    def __deepcopy__(self, memo) -> Operator:
+        """Itself: an operator has no state, and models that hold one are copied."""
+        return self
+
+    def __reduce__(self):
+        """By its library's path and content: another process loads it again."""
+        if self._core.is_bound:
+            raise TypeError(
+                f"{self.name} was put together by the acl form, which each process does for itself: "
+                "it cannot be pickled"
+            )
+        return _restore, (self._core.library_path, self.identity, self.name)
 
     def __repr__(self) -> str:
         return f"<opwright operator {self.name} of {self._core.library_path} ({self.identity[:8]})>"
@@ -205,6 +221,26 @@ def _root_module(kind: type) -> str:
     return ""
 
 
+def _restore(path: str, identity: str, name: str) -> Operator:
+    return load(path, sha256=identity)[name]
+
+
+def _no_tensors(operator: Operator, args, kwargs) -> str:
+    """What is said of arguments that neither numpy nor a framework has made."""
+    given = dict(zip((param.name for param in operator.definition.inputs), args, strict=False))
+    for param in operator.definition.inputs:
+        value = kwargs.get(param.name, given.get(param.name))
+        values = value if param.kind == DYNAMIC and isinstance(value, (list, tuple)) else [value]
+        for item in values:
+            single = item is value
+            if isinstance(item, (np.ndarray, int, float)) or (item is None and single):
+                continue
+            where = param.name if single else f"a list for {param.name}"
+            kind = type(item).__name__
+            return f"input {where} is given {kind}, an array or a number is due"
+    return "arguments that are neither arrays nor numbers"
+
+
 class Library:
     """A loaded operator library: `lib["name"]` and `lib.name` are its operators."""
 
@@ -248,6 +284,9 @@ class Library:
         """Gives this handle up. When the last one is closed, calls are refused."""
         self._core.close()
 
+    def __reduce__(self):
+        return _restore_library, (self.path, self.identity)
+
     def __enter__(self) -> Library:
         return self
 
@@ -258,6 +297,20 @@ class Library:
         return f"<opwright library {self.path} ({self.identity[:8]}): {', '.join(self._names)}>"
 
 
+def _restore_library(path: str, identity: str) -> Library:
+    return load(path, sha256=identity)
+
+
+def _plain_path(path) -> str:
+    """A path as text that UTF-8 can spell, which is what errors and metadefs hold."""
+    text = os.fsdecode(path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _errors.make("LD001", f"the path {text!r} is not UTF-8; rename it") from None
+    return text
+
+
 def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
     """Loads an operator library; a folder is built first.
 
@@ -265,7 +318,7 @@ def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
     its new code from here on, in new handles. A bare file name is looked up in $OPWRIGHT_PATH too.
     With `sha256` the file must have that hash. Frameworks that are imported learn its operators.
     """
-    path = os.fspath(path)
+    path = _plain_path(path)
     if os.path.isdir(path):
         path = build(path)
     core = _core.load(path, (sha256 or "").lower())
@@ -286,8 +339,8 @@ def build(source, out=None, *, march: str | None = None, flags=()) -> str:
     if isinstance(flags, (str, bytes)):
         raise TypeError(f"flags is a list of flags, {flags!r} was given; write [{flags!r}]")
     path, _, remarks = _core.build(
-        [os.fspath(item) for item in sources],
-        os.fspath(out) if out is not None else "",
+        [_plain_path(item) for item in sources],
+        _plain_path(out) if out is not None else "",
         march or "",
         list(flags),
     )

@@ -180,6 +180,7 @@ def test_attributes_take_python_and_numpy_values_of_their_type(lib, given, want)
         {"bool_value": "yes"},
         {"text": 3},
         {"text": b"x"},
+        {"text": "a\0b"},
         {"dtype": 3.5},
         {"dtype": "float_32"},
         {"dtype": "fp32"},
@@ -214,6 +215,23 @@ def test_a_required_attribute_that_is_missing_is_named(lib):
         lib.needs_axis(X)
     assert caught.value.code == "CL006"
     assert lib.needs_axis(X, axis=0).tolist() == [2, 4, 6, 8]
+
+
+def test_what_is_no_tensor_is_named_with_its_input(lib):
+    for call in (
+        lambda: lib.element_add(X, [1, 2]),
+        lambda: lib.element_add([1, 2], X),
+        lambda: lib.element_add(X, y=[1, 2]),
+        lambda: lib.join([[X]]),
+        lambda: lib.join([X, None]),
+    ):
+        with pytest.raises(
+            opwright.DTypeError, match=r"input (y|x|a list for xs) is given"
+        ) as caught:
+            call()
+        assert caught.value.code == "CL013"
+    with pytest.raises(opwright.DTypeError, match="y is given complex"):
+        lib.element_add(X, 1j)
 
 
 def test_objects_that_are_no_tensors_are_refused_by_type(lib):

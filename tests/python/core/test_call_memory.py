@@ -259,3 +259,16 @@ def test_outs_that_share_memory_are_refused_and_interleaved_ones_are_not(lib):
         assert not memory.any()
     lib.sum_and_difference(x, y, out=(memory[::2], memory[1::2]))
     assert memory.tolist() == [2, 0, 3, 1, 4, 2, 5, 3]
+
+
+# G15
+def test_out_of_a_dynamic_output_is_a_list_of_arrays_or_refused(lib):
+    parts = [base(3), base(2, 2)]
+    outs = [np.zeros_like(part) for part in parts]
+    try:
+        got = lib.copies(parts, out=[outs])
+    except opwright.ShapeError:
+        assert not any(out.any() for out in outs)
+    else:
+        assert got[0] is outs
+        assert all(np.array_equal(out, part) for out, part in zip(outs, parts, strict=True))

@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,11 +64,11 @@ def test_one_content_by_several_paths_is_one_library(built, tmp_path):
     libraries = [opwright.load(path) for path in paths]
     assert len({library.identity for library in libraries}) == 1
     assert len({library.element_add.key for library in libraries}) == 1
-    assert libraries[0].identity == hashlib.sha256(open(built[0], "rb").read()).hexdigest()
+    assert libraries[0].identity == hashlib.sha256(Path(built[0]).read_bytes()).hexdigest()
 
 
 def test_the_hash_pins_the_content(built):
-    right = hashlib.sha256(open(built[0], "rb").read()).hexdigest()
+    right = hashlib.sha256(Path(built[0]).read_bytes()).hexdigest()
     for text in (right, right.upper()):
         assert opwright.load(built[0], sha256=text).identity == right
     with pytest.raises(opwright.LoadError, match="pinned") as caught:
@@ -192,7 +193,7 @@ def test_files_that_are_no_operator_libraries_are_named_for_what_they_are(tmp_pa
     assert error_of(tmp_path / "empty.so")[0] in {"LD003", "LD004"}
     cut = tmp_path / "cut.so"
     for length in (100, 5000):
-        cut.write_bytes(open(built[0], "rb").read()[:length])
+        cut.write_bytes(Path(built[0]).read_bytes()[:length])
         assert error_of(cut)[0] == "LD004"
 
 
@@ -213,6 +214,14 @@ def test_a_missing_dependency_is_named_not_the_library(plus, tmp_path, python):
     dependency.unlink()
     code, words = error_of(path)
     assert code == "LD008" and "libdep.so" in words and "searched" in words
+
+
+# X06
+def test_a_path_that_is_not_utf_8_is_named():
+    for use in (opwright.load, opwright.build):
+        with pytest.raises(opwright.LoadError, match="not UTF-8") as caught:
+            use(os.fsdecode(b"/tmp/\xff.so"))
+        assert caught.value.code == "LD001"
 
 
 def test_a_path_that_is_no_path_is_a_type_error():
@@ -240,3 +249,18 @@ def test_errors_survive_pickling(tmp_path):
     again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is opwright.LoadError
     assert (str(again), again.code, again.diagnostics) == (str(caught.value), "LD001", [])
+
+
+def test_a_library_without_metadef_says_how_it_gets_one(plus, tmp_path):
+    aoc = Path(opwright.__file__).parent / "_lib" / "aoc"
+    folder, path = plus(tmp_path / "op", 50), tmp_path / "libadd.so"
+    (folder / "op.json").unlink()
+    subprocess.run([aoc, "-kernel", folder / "kernel.cpp", "-o", path], check=True)
+    library = opwright.load(path)
+    assert library.operators == ("element_add",)
+    operator = library.element_add
+    assert operator.metadef == {} and operator.name in repr(operator)
+    for use in (lambda: operator(ONE, TWO), lambda: operator.infer(ONE, TWO)):
+        with pytest.raises(opwright.RegistryError, match="register_operator_model") as caught:
+            use()
+        assert caught.value.code == "RG003"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What libraries and operators tell of themselves, and shapes without a run."""
 
+import copy
 import json
 import pickle
 
@@ -30,7 +31,7 @@ def test_a_name_that_is_not_there_lists_the_names(lib):
         lib["elment_add"]
     assert caught.value.code == "LD013"
     with pytest.raises(AttributeError, match="element_add"):
-        lib.elment_add
+        _ = lib.elment_add
     assert not hasattr(lib, "nothing") and not hasattr(lib, "__wrapped__")
     with pytest.raises(opwright.LoadError):
         lib["ElementAdd"]
@@ -54,6 +55,42 @@ def test_the_definition_is_the_metadef_lowered(lib):
     assert affine.attrs[0].name == "eps" and affine.attrs[0].default == 0.5
     assert lib.matmul.definition.inputs[0].dims == ("n", "k")
     assert lib.attributes.definition.attrs[-1].default == [[1], [2, 3]]
+
+
+def test_copies_are_the_operator_itself(lib):
+    assert copy.copy(lib.twice) is lib.twice
+    model = {"layer": [lib.twice]}
+    assert copy.deepcopy(model)["layer"][0] is lib.twice
+
+
+# P05 W08
+def test_an_operator_is_pickled_by_the_path_and_content_of_its_library(lib, python, tmp_path):
+    (tmp_path / "operator").write_bytes(pickle.dumps([lib.element_add, lib]))
+    printed = python(
+        """
+        import pickle, sys, numpy as np
+        operator, library = pickle.load(open(sys.argv[1], "rb"))
+        one = np.float32([1])
+        print(operator(one, one).item(), library["twice"](one).item())
+        """,
+        tmp_path / "operator",
+    )
+    assert printed == "2.0 2.0\n"
+
+
+# P05 W09
+def test_a_pickled_operator_whose_library_changed_is_refused(plus, tmp_path):
+    path = tmp_path / "libadd.so"
+    opwright.build(plus(tmp_path / "op", 60), path)
+    pickled = pickle.dumps(opwright.load(path).element_add)
+    opwright.build(plus(tmp_path / "op", 61), path)
+    with pytest.raises(opwright.LoadError) as caught:
+        pickle.loads(pickled)
+    assert caught.value.code == "LD012"
+    path.unlink()
+    with pytest.raises(opwright.LoadError, match=r"libadd\.so") as caught:
+        pickle.loads(pickled)
+    assert caught.value.code == "LD001"
 
 
 def spec(shape, dtype="float32"):
