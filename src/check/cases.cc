@@ -226,6 +226,14 @@ class Maker {
       forms[static_cast<size_t>(column)] = Form::kColumn;
       Add(base, "broadcast from two sides", Values::kNormal, true, forms);
     }
+    // Each in a way of its own: a matrix, a row, a column.
+    constexpr Form kWays[] = {Form::kFull, Form::kRow, Form::kColumn};
+    for (size_t turn = 0; turn < 3 && group_.size() >= 3; ++turn) {
+      std::vector<Form> forms(inputs, Form::kFull);
+      for (size_t k = 0; k < group_.size(); ++k)
+        forms[static_cast<size_t>(group_[k])] = kWays[(k + turn) % 3];
+      Add(base, "each broadcast in its own way", Values::kNormal, true, forms);
+    }
     // A parameter that a whole batch shares.
     Sizes batch = base;
     batch.any = {5, 2, 3};

@@ -28,7 +28,11 @@ std::string SignalText(int number) {
 
 // Where the fault was, in words; kind is set when it says what the mistake is.
 std::string FaultText(const Crash& crash, std::string* kind) {
-  if (crash.buffer.chars[0] == 0) return "";
+  if (crash.buffer.chars[0] == 0) {
+    if (crash.signal == SIGSEGV && crash.code == SI_KERNEL)
+      *kind = "a vector access that needs aligned data: tensors are aligned to their element only";
+    return "";
+  }
   const std::string buffer = crash.buffer.chars;
   if (crash.offset < 0) {
     *kind = "reads or writes before the begin";

@@ -47,6 +47,13 @@ TEST(Cases, BroadcastsInEveryWay) {
     EXPECT_TRUE(Has(made.cases, shapes)) << CaseText(made.lowered.def(), 0, made.cases[0]);
 }
 
+TEST(Cases, ThreeInputsBroadcastEachInItsOwnWay) {
+  const Made made =
+      CasesOf(Metadef("op", {"x: -2", "b: -2", "s: -2"}, {"y: -2"}, "broadcast(x, b, s)"));
+  EXPECT_TRUE(Has(made.cases, {{3, 5}, {5}, {3, 1}}));
+  EXPECT_TRUE(Has(made.cases, {{5}, {3, 1}, {3, 5}}));
+}
+
 TEST(Cases, NamedDimensionsAreDistinct) {
   const Made made = CasesOf(Metadef("op", {"x: \"n\", \"c\", \"h\", \"w\""},
                                     {"y: \"n\", \"c\", \"h\", \"w\""}, "same(x)"));

@@ -33,6 +33,10 @@ const std::vector<Body>& Bodies() {
        "for (int64_t i = 0; i < n; ++i) y[i] = x[i]; volatile int64_t zero = 0; y[0] = "
        "static_cast<float>(n / zero);"},
       {"aborts", "abort();"},
+      {"needs_alignment",
+       "typedef float Four __attribute__((vector_size(16))); if (n >= 4) "
+       "*reinterpret_cast<volatile Four*>(y) = "
+       "*reinterpret_cast<const volatile Four*>(x); for (int64_t i = 0; i < n; ++i) y[i] = x[i];"},
       {"exits", "exit(0);"},
       {"throws", "throw 1;"},
       {"loops", "volatile int64_t k = n; while (k >= 0) k = n;"},
@@ -104,6 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"restores_input", "CK008", "it wrote byte 0 of input x, which is not its to write"},
         Defect{"crashes", "CK002", "SIGSEGV"}, Defect{"divides_by_zero", "CK002", "SIGFPE"},
         Defect{"aborts", "CK002", "SIGABRT"},
+        Defect{"needs_alignment", "CK002", "aligned to their element only"},
         Defect{"exits", "CK003", "ended the process with status 0 during forward"},
         Defect{"throws", "CK005", "the kernel threw"},
         Defect{"loops", "CK004", "did not return within 1 s during forward"},
