@@ -39,7 +39,8 @@ struct Contract::Buffers {
 
   Buffers(const std::vector<Operand>& operands, Flush flush) {
     for (const Operand& operand : operands) {
-      memory.push_back(std::make_unique<GuardedBuffer>(operand.name, operand.array->bytes.size(), flush));
+      memory.push_back(
+          std::make_unique<GuardedBuffer>(operand.name, operand.array->bytes.size(), flush));
       tensors.push_back(operand.array->Tensor());
       tensors.back().data = memory.back()->data();
     }
@@ -58,8 +59,7 @@ Status Contract::CallIn(Buffers* buffers, unsigned char poison, Bytes* results) 
   OPWRIGHT_RETURN_IF_ERROR(invoke_(buffers->tensors.data()));
   results->assign(operands_.size(), {});
   for (size_t k = 0; k < operands_.size(); ++k)
-    if (operands_[k].access != Access::kRead)
-      (*results)[k] = buffers->memory[k]->Copy();
+    if (operands_[k].access != Access::kRead) (*results)[k] = buffers->memory[k]->Copy();
   CheckMargins(buffers);
   CheckInputs(buffers);
   return {};
@@ -69,11 +69,13 @@ void Contract::CheckMargins(Buffers* buffers) {
   for (size_t k = 0; k < operands_.size(); ++k) {
     const auto damaged = buffers->memory[k]->Damage();
     if (!damaged.has_value()) continue;
-    recorder_.Add("CK001", Severity::kError, operands_[k].name,
-                  StrCat(what_, " of ", op_, " wrote ", Count(damaged->bytes, "byte"), damaged->before ? " before the begin of " : " past the end of ",
-                         operands_[k].name, " (", static_cast<int64_t>(buffers->memory[k]->size()), " bytes), the nearest ", damaged->distance,
-                         damaged->distance == 1 ? " byte away" : " bytes away"),
-                  damaged->before ? "writes before the begin" : "writes past the end");
+    recorder_.Add(
+        "CK001", Severity::kError, operands_[k].name,
+        StrCat(what_, " of ", op_, " wrote ", Count(damaged->bytes, "byte"),
+               damaged->before ? " before the begin of " : " past the end of ", operands_[k].name,
+               " (", static_cast<int64_t>(buffers->memory[k]->size()), " bytes), the nearest ",
+               damaged->distance, damaged->distance == 1 ? " byte away" : " bytes away"),
+        damaged->before ? "writes before the begin" : "writes past the end");
     buffers->memory[k]->Repair();
   }
 }
@@ -87,12 +89,14 @@ void Contract::CheckInputs(Buffers* buffers) {
     wrote_inputs_ = true;
     const auto item = static_cast<size_t>(ItemSize(array.dtype));
     int64_t element = 0;
-    while (memcmp(now + element * static_cast<int64_t>(item), array.bytes.data() + element * static_cast<int64_t>(item), item) == 0)
+    while (memcmp(now + element * static_cast<int64_t>(item),
+                  array.bytes.data() + element * static_cast<int64_t>(item), item) == 0)
       ++element;
     const std::vector<char> bytes(now, now + array.bytes.size());
     recorder_.Add("CK008", Severity::kError, operands_[k].name,
-                  StrCat(what_, " of ", op_, " wrote ", operands_[k].name, ": element ", IndexText(array.shape, element), " was ",
-                         array.Get(element), " and is ", ValueOf(bytes, array.dtype, element), " after the call"),
+                  StrCat(what_, " of ", op_, " wrote ", operands_[k].name, ": element ",
+                         IndexText(array.shape, element), " was ", array.Get(element), " and is ",
+                         ValueOf(bytes, array.dtype, element), " after the call"),
                   "writes an input");
   }
 }
@@ -100,12 +104,14 @@ void Contract::CheckInputs(Buffers* buffers) {
 int64_t Contract::FirstDifference(size_t operand, const Bytes& a, const Bytes& b) const {
   const auto item = static_cast<size_t>(ItemSize(operands_[operand].array->dtype));
   for (size_t at = 0; at + item <= a[operand].size(); at += item)
-    if (memcmp(a[operand].data() + at, b[operand].data() + at, item) != 0) return static_cast<int64_t>(at / item);
+    if (memcmp(a[operand].data() + at, b[operand].data() + at, item) != 0)
+      return static_cast<int64_t>(at / item);
   return -1;
 }
 
 std::string Contract::ElementText(size_t operand, int64_t element) const {
-  return StrCat("element ", IndexText(operands_[operand].array->shape, element), " of ", operands_[operand].name);
+  return StrCat("element ", IndexText(operands_[operand].array->shape, element), " of ",
+                operands_[operand].name);
 }
 
 void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Bytes& again) {
@@ -114,8 +120,9 @@ void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Byte
     if (operands_[k].access == Access::kRead || array.bytes.empty()) continue;
     if (const int64_t at = FirstDifference(k, first, again); at >= 0) {
       recorder_.Add("CK009", Severity::kError, operands_[k].name,
-                    StrCat(what_, " of ", op_, " gave different results for the same inputs: ", ElementText(k, at), " was ",
-                           ValueOf(first[k], array.dtype, at), ", then ", ValueOf(again[k], array.dtype, at)),
+                    StrCat(what_, " of ", op_, " gave different results for the same inputs: ",
+                           ElementText(k, at), " was ", ValueOf(first[k], array.dtype, at),
+                           ", then ", ValueOf(again[k], array.dtype, at)),
                     "not deterministic");
       continue;
     }
@@ -137,22 +144,26 @@ void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Byte
     }
     if (unwritten > 0)
       recorder_.Add("CK006", Severity::kError, operands_[k].name,
-                    StrCat(what_, " of ", op_, " did not write ", unwritten, " of the ", Count(array.size(), "element"), " of ",
-                           operands_[k].name, "; the first is ", IndexText(array.shape, example)),
+                    StrCat(what_, " of ", op_, " did not write ", unwritten, " of the ",
+                           Count(array.size(), "element"), " of ", operands_[k].name,
+                           "; the first is ", IndexText(array.shape, example)),
                     "not written");
     if (read >= 0)
-      recorder_.Add("CK007", Severity::kError, operands_[k].name,
-                    StrCat(what_, " of ", op_, " used what was in ", operands_[k].name, " before the call: ", ElementText(k, read),
-                           " is ", ValueOf(first[k], array.dtype, read), " or ", ValueOf(other_poison[k], array.dtype, read),
-                           " by the memory's old contents"),
-                    "adds to an output that it never set to zero");
+      recorder_.Add(
+          "CK007", Severity::kError, operands_[k].name,
+          StrCat(what_, " of ", op_, " used what was in ", operands_[k].name, " before the call: ",
+                 ElementText(k, read), " is ", ValueOf(first[k], array.dtype, read), " or ",
+                 ValueOf(other_poison[k], array.dtype, read), " by the memory's old contents"),
+          "adds to an output that it never set to zero");
   }
 }
 
 bool Contract::Failed(const Status& status, const char* when) {
   if (status.ok()) return false;
   recorder_.Add("CK009", Severity::kError, "",
-                StrCat(what_, " of ", op_, " took the same inputs once and failed ", when, ": ", status.error().message), "not deterministic");
+                StrCat(what_, " of ", op_, " took the same inputs once and failed ", when, ": ",
+                       status.error().message),
+                "not deterministic");
   return true;
 }
 
@@ -200,8 +211,10 @@ void Contract::CheckThreads(const Bytes& expected) {
     threads.emplace_back([&, t] {
       Buffers& mine = *own[t];
       start.arrive_and_wait();
-      for (int repeat = 0; repeat < kRepeats && seen[t].error.empty() && seen[t].results.empty(); ++repeat) {
-        if (Status status = invoke_(mine.tensors.data()); !status.ok()) seen[t].error = status.error().message;
+      for (int repeat = 0; repeat < kRepeats && seen[t].error.empty() && seen[t].results.empty();
+           ++repeat) {
+        if (Status status = invoke_(mine.tensors.data()); !status.ok())
+          seen[t].error = status.error().message;
         Bytes results(operands_.size());
         bool same = true;
         for (size_t k = 0; k < operands_.size(); ++k) {
@@ -214,17 +227,22 @@ void Contract::CheckThreads(const Bytes& expected) {
     });
   for (std::thread& thread : threads) thread.join();
   for (size_t t = 0; t < kThreads; ++t) {
-    const std::string how = StrCat(" when ", static_cast<int64_t>(kThreads), " threads called it at once");
+    const std::string how =
+        StrCat(" when ", static_cast<int64_t>(kThreads), " threads called it at once");
     if (!seen[t].error.empty())
-      recorder_.Add("CK010", Severity::kError, "", StrCat(what_, " of ", op_, " failed", how, ": ", seen[t].error), "not thread-safe");
-    for (size_t k = 0; k < operands_.size() && seen[t].error.empty() && !seen[t].results.empty(); ++k) {
+      recorder_.Add("CK010", Severity::kError, "",
+                    StrCat(what_, " of ", op_, " failed", how, ": ", seen[t].error),
+                    "not thread-safe");
+    for (size_t k = 0; k < operands_.size() && seen[t].error.empty() && !seen[t].results.empty();
+         ++k) {
       if (operands_[k].access == Access::kRead) continue;
       const int64_t at = FirstDifference(k, wanted[t % 2], seen[t].results);
       if (at < 0) continue;
       const OpwrightDType dtype = operands_[k].array->dtype;
       recorder_.Add("CK010", Severity::kError, operands_[k].name,
-                    StrCat(what_, " of ", op_, " gave other results", how, ": ", ElementText(k, at), " is ",
-                           ValueOf(seen[t].results[k], dtype, at), ", alone it is ", ValueOf(wanted[t % 2][k], dtype, at)),
+                    StrCat(what_, " of ", op_, " gave other results", how, ": ", ElementText(k, at),
+                           " is ", ValueOf(seen[t].results[k], dtype, at), ", alone it is ",
+                           ValueOf(wanted[t % 2][k], dtype, at)),
                     "not thread-safe");
     }
   }
@@ -272,15 +290,16 @@ Status Contract::Run() {
   CheckInputs(&buffers);
   Bytes moved(operands_.size());
   for (size_t k = 0; k < operands_.size(); ++k)
-    if (operands_[k].access != Access::kRead)
-      moved[k] = buffers.memory[k]->Copy();
+    if (operands_[k].access != Access::kRead) moved[k] = buffers.memory[k]->Copy();
   for (size_t k = 0; k < operands_.size(); ++k) {
-    if (operands_[k].access == Access::kRead || recorder_.Has("CK009") || recorder_.Has("CK001")) continue;
+    if (operands_[k].access == Access::kRead || recorder_.Has("CK009") || recorder_.Has("CK001"))
+      continue;
     const int64_t at = FirstDifference(k, first, moved);
     if (at < 0) continue;
     const OpwrightDType dtype = operands_[k].array->dtype;
     recorder_.Add("CK011", Severity::kWarning, operands_[k].name,
-                  StrCat(what_, " of ", op_, " depends on where its data lies in memory: ", ElementText(k, at), " is ",
+                  StrCat(what_, " of ", op_,
+                         " depends on where its data lies in memory: ", ElementText(k, at), " is ",
                          ValueOf(first[k], dtype, at), " or ", ValueOf(moved[k], dtype, at)),
                   "reads beyond its buffers, or sums in another order by alignment");
   }

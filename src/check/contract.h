@@ -28,7 +28,8 @@ using Invoke = std::function<Status(OpwrightTensor* tensors)>;
 class Contract {
  public:
   // what: "forward", "backward".
-  Contract(Recorder* recorder, std::string op, std::string what, std::vector<Operand> operands, Invoke invoke)
+  Contract(Recorder* recorder, std::string op, std::string what, std::vector<Operand> operands,
+           Invoke invoke)
       : recorder_(*recorder),
         op_(std::move(op)),
         what_(std::move(what)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory between two pages that may not be touched, with a pattern in what is left of its own pages.
-// A step outside is a fault whose address names the buffer, or a broken pattern.
+// Memory between two pages that may not be touched, with a pattern in what is left of its own
+// pages. A step outside is a fault whose address names the buffer, or a broken pattern.
 #pragma once
 
 #include <cstddef>

@@ -60,11 +60,14 @@ class Recorder {
 
   void Stage(const std::string& what) { record_.state.stage = what.c_str(); }
   void Refuse(const std::string& why);
-  void Add(const char* id, Severity severity, const std::string& argument, const std::string& message,
-           const std::string& kind = "", const Difference* difference = nullptr);
+  void Add(const char* id, Severity severity, const std::string& argument,
+           const std::string& message, const std::string& kind = "",
+           const Difference* difference = nullptr);
   bool Has(const char* id) const;
   void SetEmpty() { record_.empty = 1; }
-  RowRecord* Row(int32_t index) { return index < CaseRecord::kRows ? &record_.rows[index] : nullptr; }
+  RowRecord* Row(int32_t index) {
+    return index < CaseRecord::kRows ? &record_.rows[index] : nullptr;
+  }
 
  private:
   CaseRecord& record_;

@@ -10,15 +10,18 @@
 namespace opwright::check {
 namespace {
 
-constexpr OpwrightDType kDTypes[] = {{kOpwrightFloat, 64, 1}, {kOpwrightFloat, 32, 1}, {kOpwrightFloat, 16, 1}, {kOpwrightBfloat, 16, 1},
-                                     {kOpwrightInt, 8, 1},    {kOpwrightInt, 16, 1},   {kOpwrightInt, 32, 1},   {kOpwrightInt, 64, 1},
-                                     {kOpwrightUInt, 8, 1},   {kOpwrightUInt, 16, 1},  {kOpwrightUInt, 32, 1},  {kOpwrightUInt, 64, 1}};
+constexpr OpwrightDType kDTypes[] = {
+    {kOpwrightFloat, 64, 1},  {kOpwrightFloat, 32, 1}, {kOpwrightFloat, 16, 1},
+    {kOpwrightBfloat, 16, 1}, {kOpwrightInt, 8, 1},    {kOpwrightInt, 16, 1},
+    {kOpwrightInt, 32, 1},    {kOpwrightInt, 64, 1},   {kOpwrightUInt, 8, 1},
+    {kOpwrightUInt, 16, 1},   {kOpwrightUInt, 32, 1},  {kOpwrightUInt, 64, 1}};
 
 TEST(Array, ReadsBackWhatWasSet) {
   for (OpwrightDType dtype : kDTypes) {
     Array array(dtype, {2, 3});
     for (int64_t k = 0; k < array.size(); ++k) array.Set(k, static_cast<double>(k));
-    for (int64_t k = 0; k < array.size(); ++k) EXPECT_EQ(array.Get(k), static_cast<double>(k)) << DTypeName(dtype);
+    for (int64_t k = 0; k < array.size(); ++k)
+      EXPECT_EQ(array.Get(k), static_cast<double>(k)) << DTypeName(dtype);
   }
 }
 

@@ -36,14 +36,27 @@ bool Has(const std::vector<Case>& cases, const std::vector<Shape>& shapes) {
 
 TEST(Cases, BroadcastsInEveryWay) {
   const Made made = CasesOf(Metadef("op", {"x: -2", "y: -2"}, {"z: -2"}, "broadcast(x, y)"));
-  const std::vector<std::vector<Shape>> due = {{{3, 5}, {3, 5}}, {{3, 5}, {5}},    {{5}, {3, 5}},    {{3, 5}, {3, 1}},   {{3, 5}, {1, 5}},
-                                               {{3, 5}, {}},     {{}, {3, 5}},     {{3, 5}, {1}},    {{3, 1}, {1, 5}},   {{1, 5}, {3, 1}},
-                                               {{}, {}},         {{0, 3}, {3}},    {{5, 2, 3}, {3}}, {{2, 3, 4, 5}, {2, 3, 4, 5}}};
-  for (const auto& shapes : due) EXPECT_TRUE(Has(made.cases, shapes)) << CaseText(made.lowered.def(), 0, made.cases[0]);
+  const std::vector<std::vector<Shape>> due = {{{3, 5}, {3, 5}}, {{3, 5}, {5}},
+                                               {{5}, {3, 5}},    {{3, 5}, {3, 1}},
+                                               {{3, 5}, {1, 5}}, {{3, 5}, {}},
+                                               {{}, {3, 5}},     {{3, 5}, {1}},
+                                               {{3, 1}, {1, 5}}, {{1, 5}, {3, 1}},
+                                               {{}, {}},         {{0, 3}, {3}},
+                                               {{5, 2, 3}, {3}}, {{2, 3, 4, 5}, {2, 3, 4, 5}}};
+  for (const auto& shapes : due)
+    EXPECT_TRUE(Has(made.cases, shapes)) << CaseText(made.lowered.def(), 0, made.cases[0]);
+}
+
+TEST(Cases, ThreeInputsBroadcastEachInItsOwnWay) {
+  const Made made =
+      CasesOf(Metadef("op", {"x: -2", "b: -2", "s: -2"}, {"y: -2"}, "broadcast(x, b, s)"));
+  EXPECT_TRUE(Has(made.cases, {{3, 5}, {5}, {3, 1}}));
+  EXPECT_TRUE(Has(made.cases, {{5}, {3, 1}, {3, 5}}));
 }
 
 TEST(Cases, NamedDimensionsAreDistinct) {
-  const Made made = CasesOf(Metadef("op", {"x: \"n\", \"c\", \"h\", \"w\""}, {"y: \"n\", \"c\", \"h\", \"w\""}, "same(x)"));
+  const Made made = CasesOf(Metadef("op", {"x: \"n\", \"c\", \"h\", \"w\""},
+                                    {"y: \"n\", \"c\", \"h\", \"w\""}, "same(x)"));
   Shape first = made.cases[0].shapes[0][0];
   std::sort(first.begin(), first.end());
   EXPECT_EQ(std::unique(first.begin(), first.end()), first.end());
@@ -51,12 +64,14 @@ TEST(Cases, NamedDimensionsAreDistinct) {
 
 TEST(Cases, LeadingDimensionsAreNoneOneAndTwo) {
   const Made made = CasesOf(Metadef("op", {"x: \"...\", \"n\""}, {"y: \"...\", \"n\""}, "same(x)"));
-  for (const Shape& shape : {Shape{3}, Shape{2, 3}, Shape{4, 2, 3}, Shape{2, 0}, Shape{0, 3}}) EXPECT_TRUE(Has(made.cases, {shape}));
+  for (const Shape& shape : {Shape{3}, Shape{2, 3}, Shape{4, 2, 3}, Shape{2, 0}, Shape{0, 3}})
+    EXPECT_TRUE(Has(made.cases, {shape}));
 }
 
 TEST(Cases, OptionalInputsAreGivenAndAbsent) {
   const Made made = CasesOf(Metadef("op", {"x: -2", "?bias: -2"}, {"y: -2"}, "same(x)"));
-  EXPECT_TRUE(std::any_of(made.cases.begin(), made.cases.end(), [](const Case& c) { return c.shapes[1].empty(); }));
+  EXPECT_TRUE(std::any_of(made.cases.begin(), made.cases.end(),
+                          [](const Case& c) { return c.shapes[1].empty(); }));
 }
 
 TEST(Cases, FixedDimensionsStay) {

@@ -15,19 +15,27 @@ Suspect Make(Shape shape, std::vector<double> expected, std::vector<double> got)
   return suspect;
 }
 
-TEST(Kind, Zero) { EXPECT_EQ(LikelyKind(Make({2}, {1, 2}, {0, 0})), "zero: the gradient is never computed"); }
+TEST(Kind, Zero) {
+  EXPECT_EQ(LikelyKind(Make({2}, {1, 2}, {0, 0})), "zero: the gradient is never computed");
+}
 
-TEST(Kind, Sign) { EXPECT_EQ(LikelyKind(Make({2}, {1, 2}, {-1, -2})), "sign: it is the negative of what is right"); }
+TEST(Kind, Sign) {
+  EXPECT_EQ(LikelyKind(Make({2}, {1, 2}, {-1, -2})), "sign: it is the negative of what is right");
+}
 
 TEST(Kind, Factor) {
-  EXPECT_EQ(LikelyKind(Make({2}, {1, -2}, {0.5, -1})), "missing factor: every element is 0.5 times what is right");
+  EXPECT_EQ(LikelyKind(Make({2}, {1, -2}, {0.5, -1})),
+            "missing factor: every element is 0.5 times what is right");
 }
 
 TEST(Kind, Transposed) {
-  EXPECT_EQ(LikelyKind(Make({2, 3}, {1, 2, 3, 4, 5, 6}, {1, 4, 2, 5, 3, 6})), "transposed: the last two dimensions are exchanged");
+  EXPECT_EQ(LikelyKind(Make({2, 3}, {1, 2, 3, 4, 5, 6}, {1, 4, 2, 5, 3, 6})),
+            "transposed: the last two dimensions are exchanged");
 }
 
-TEST(Kind, Permuted) { EXPECT_EQ(LikelyKind(Make({3}, {1, 2, 4}, {2, 4, 1})), "the right numbers in other places"); }
+TEST(Kind, Permuted) {
+  EXPECT_EQ(LikelyKind(Make({3}, {1, 2, 4}, {2, 4, 1})), "the right numbers in other places");
+}
 
 TEST(Kind, Part) {
   EXPECT_EQ(LikelyKind(Make({2, 3}, {1, 2, 3, 4, 5, 6}, {1, 2, 0, 4, 5, 0})),

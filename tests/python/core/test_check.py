@@ -8,20 +8,24 @@ import pytest
 from command import ROOT, run
 
 KERNEL = """#include <opwright/kernel.h>
+using opwright::OpKernelInput;
+using opwright::OpKernelOutput;
 class SquareKernel : public opwright::OpKernelBase {
  public:
-  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {
+  opwright::Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
     const double* x = in.GetTensor(0).Data<double>();
-    for (int64_t i = 0; i < in.GetTensor(0).Size(); ++i) out->GetTensor(0)->Data<double>()[i] = x[i] * x[i];
+    double* y = out->GetTensor(0)->Data<double>();
+    for (int64_t i = 0; i < in.GetTensor(0).Size(); ++i) y[i] = x[i] * x[i];
     return opwright::SUCCESS;
   }
 };
 class SquareGradKernel : public opwright::OpKernelBase {
  public:
-  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {
+  opwright::Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
     const double* x = in.GetTensor(0).Data<double>();
     const double* g = in.GetTensor(1).Data<double>();
-    for (int64_t i = 0; i < in.GetTensor(0).Size(); ++i) out->GetTensor(0)->Data<double>()[i] = FACTOR * x[i] * g[i];
+    double* gx = out->GetTensor(0)->Data<double>();
+    for (int64_t i = 0; i < in.GetTensor(0).Size(); ++i) gx[i] = FACTOR * x[i] * g[i];
     return opwright::SUCCESS;
   }
 };
@@ -82,7 +86,9 @@ def test_a_wrong_gradient_is_exit_1_and_names_both_values(folder):
 
 
 def test_a_crash_is_exit_1_and_the_report_is_whole(folder):
-    crash = KERNEL.replace("double* g =", "double* g = nullptr; g =").replace("g[i];", "g[i + 1000000];")
+    crash = KERNEL.replace("double* g =", "double* g = nullptr; g =").replace(
+        "g[i];", "g[i + 1000000];"
+    )
     result = run("check", "--format", "json", folder(kernel=crash))
     assert result.returncode == 1
     report = json.loads(result.stdout)
@@ -90,7 +96,9 @@ def test_a_crash_is_exit_1_and_the_report_is_whole(folder):
 
 
 def test_what_the_kernel_prints_is_not_in_the_report(folder):
-    chatty = KERNEL.replace("const double* x =", 'printf("hello from the kernel\\n"); const double* x =')
+    chatty = KERNEL.replace(
+        "const double* x =", 'printf("hello from the kernel\\n"); const double* x ='
+    )
     result = run("check", "--format", "json", folder(kernel=chatty))
     assert result.returncode == 0
     assert json.loads(result.stdout)["verdict"] == "right"
@@ -110,7 +118,9 @@ def test_what_is_not_there_is_exit_2(tmp_path):
 
 
 def test_a_kernel_that_refuses_every_call_is_exit_2(folder):
-    refuses = KERNEL.replace("const double* x =", 'return opwright::Status::Error("no"); const double* x =')
+    refuses = KERNEL.replace(
+        "const double* x =", 'return opwright::Status::Error("no"); const double* x ='
+    )
     result = run("check", folder(kernel=refuses))
     assert result.returncode == 2, result.stdout
     assert "CK018" in result.stdout
