@@ -1,4 +1,4 @@
-// error: format '%s' expects argument of type
+// error: expects argument of type
 // SPDX-License-Identifier: Apache-2.0
 #include <opwright/kernel.h>
 
