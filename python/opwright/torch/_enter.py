@@ -8,6 +8,7 @@ import threading
 import torch
 
 from opwright import _core, _errors
+from opwright._definition import Definition
 from opwright._operator import Operator
 from opwright.torch import _bound, _gradient, _mutating, _shape
 from opwright.torch._call import Call
@@ -21,27 +22,26 @@ _libraries: list[torch.library.Library] = []
 def enter(library: _core.Library) -> None:
     """Registers every operator of the library; what is registered already stays."""
     with _lock:
-        operators = [Operator(library.find(name)) for name in library.operators]
-        operators = [op for op in operators if op._core.has_metadef]
-        if not operators or operators[0].key in _entered:
+        cores = [core for core in map(library.find, library.operators) if core.has_metadef]
+        if not cores or cores[0].key in _entered:
             return
-        space = _namespace(library, operators)
-        if space is None:
-            return
-        for op in operators:
-            name = f"{space or op.definition.namespace}::{op.name}"
-            _entered[op.key] = overload(name)
-            complete(name, op)
+        definitions = [Definition.of(core) for core in cores]
+        space = _namespace(library, definitions[0].namespace)
+        names = [f"{space or each.namespace}::{each.name}" for each in definitions]
+        # All are known before the first Operator is made, which asks for its own.
+        for core, name in zip(cores, names, strict=True):
+            _entered[core.key] = overload(name)
+        for core, name in zip(cores, names, strict=True):
+            complete(name, Operator(core))
 
 
-def _namespace(library: _core.Library, operators: list[Operator]) -> str | None:
-    """The plain namespace; with the content's id when another content has the names."""
+def _namespace(library: _core.Library, plain: str) -> str:
+    """The plain namespace, as ""; with the content's id when another content has the names."""
     try:
         return library.enter("torch", "")
     except _errors.RegistryError as taken:
-        own = f"{operators[0].definition.namespace}_{library.identity[:8]}"
         try:
-            return library.enter("torch", own)
+            return library.enter("torch", f"{plain}_{library.identity[:8]}")
         except _errors.RegistryError:
             raise taken from None
 
@@ -63,14 +63,14 @@ def complete(name: str, op: Operator) -> None:
 
 def overload_of(op: Operator):
     """The torch operator of an opwright one, registered now if need be."""
-    if op.key not in _entered:
-        for library in _core.loaded():
-            if library.identity == op.identity:
-                enter(library)
-    if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
-        with _lock:
+    with _lock:
+        if op.key not in _entered:
+            for library in _core.loaded():
+                if library.identity == op.identity:
+                    enter(library)
+        if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
             _entered[op.key] = _bound.register(op)
-    return _entered[op.key]
+        return _entered[op.key]
 
 
 def prepare(op: Operator) -> None:
