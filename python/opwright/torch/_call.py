@@ -16,11 +16,14 @@ _WEAK = {bool: "weak_bool", int: "weak_int", float: "weak_float"}
 _cores: dict[int, _core.Operator] = {}
 
 
-@torch.compiler.assume_constant_result
 def _column(key: int, dtypes: str) -> int:
     """The dtype column; a tracer, which guards on dtypes, takes it as it is."""
     names = [list(filter(None, given.split(","))) for given in dtypes.split(";")]
     return _core.select_column(_cores[key], names)
+
+
+# What torch.compiler.assume_constant_result does, without importing the compiler now.
+_column._dynamo_marked_constant = True
 _ATTR_TYPE = 5  # an attribute that names a dtype
 
 
