@@ -168,11 +168,9 @@ bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const To
       size_t size = 0;
       torch.list_size(list, &size);
       for (size_t k = 0; k < size; ++k) {
-        TorchValue item = 0;
+        TorchValue item = 0;  // the list's own, which goes on to the operator
         torch.list_get(list, k, &item);
-        const bool needs = NeedsGradient(torch, reinterpret_cast<TorchHandle>(item));
-        torch.delete_tensor(reinterpret_cast<TorchHandle>(item));
-        if (needs) return true;
+        if (NeedsGradient(torch, reinterpret_cast<TorchHandle>(item))) return true;
       }
       continue;
     }

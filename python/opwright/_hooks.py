@@ -15,6 +15,8 @@ from opwright import _core
 _ADAPTERS = {"torch": "opwright.torch._enter"}
 
 _operators: weakref.WeakSet = weakref.WeakSet()
+# What was loaded, by identity: a framework that arrives later learns it even if no handle is left.
+_loaded: dict[str, _core.Library] = {}
 
 
 def prepare(operator) -> None:
@@ -27,7 +29,10 @@ def prepare(operator) -> None:
 
 
 def enter(library: _core.Library) -> None:
-    """Makes the operators known to every framework that is imported."""
+    """Makes the operators known to every framework that is imported, and to later ones then."""
+    held = _loaded.get(library.identity)
+    if held is None or not held.is_open:
+        _loaded[library.identity] = library
     for framework, adapter in _ADAPTERS.items():
         if _is_complete(framework):
             importlib.import_module(adapter).enter(library)
@@ -68,8 +73,9 @@ _busy: list[str] = []
 def _arrived(framework: str) -> None:
     adapter = importlib.import_module(_ADAPTERS[framework])
     adapter.follow()
-    for library in _core.loaded():
-        adapter.enter(library)
+    for library in [*_core.loaded(), *_loaded.values()]:
+        if library.is_open:
+            adapter.enter(library)
     for operator in list(_operators):
         adapter.prepare(operator)
 

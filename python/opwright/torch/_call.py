@@ -14,13 +14,14 @@ from opwright.torch._shape import as_lists, dtype_names
 _cores: dict[int, _core.Operator] = {}
 
 
-@torch.compiler.assume_constant_result
 def _column(key: int, dtypes: str) -> int:
     """The dtype column; a tracer, which guards on dtypes, takes it as it is."""
     names = [list(filter(None, given.split(","))) for given in dtypes.split(";")]
     return _core.select_column(_cores[key], names)
 
 
+# What torch.compiler.assume_constant_result does, without importing the compiler now.
+_column._dynamo_marked_constant = True
 _ATTR_TYPE = 5  # an attribute that names a dtype
 
 

@@ -83,7 +83,7 @@ def prepare(op: Operator) -> None:
 
 
 def follow() -> None:
-    """Makes torch.ops.load_library complete the operators of our libraries."""
+    """Completes what torch.ops.load_library has mapped, and makes it complete what it maps later."""
     kind = type(torch.ops)
     plain = kind.load_library
     if getattr(plain, "_opwright", False):
@@ -91,15 +91,21 @@ def follow() -> None:
 
     def load_library(self, path):
         plain(self, path)
-        try:
-            library = _core.load(str(path), "")
-        except _errors.LoadError:
-            return  # another kind of library: none of our business
-        _mapped.append(library)
-        enter(library)
+        _complete_mapped(path)
 
     load_library._opwright = True
     kind.load_library = load_library
+    for path in sorted(torch.ops.loaded_libraries):
+        _complete_mapped(path)
+
+
+def _complete_mapped(path) -> None:
+    try:
+        library = _core.load(str(path), "")
+    except _errors.LoadError:
+        return  # another kind of library: none of our business
+    _mapped.append(library)
+    enter(library)
 
 
 _mapped: list[_core.Library] = []

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How libraries get into PyTorch: by its own loader, in every order of imports, in fresh processes."""
+
+import pytest
+
+# What a test's process does first; the rest of it is given the paths as arguments.
+LOAD = "import sys, torch\nfor path in sys.argv[1:]: torch.ops.load_library(path)\nops = torch.ops.opwright\n"
+X = "x = torch.ones(2, 2, dtype=torch.float64)\ng = x.clone().requires_grad_()\n"
+REFUSED = """
+def refused(call):
+    try:
+        call()
+    except RuntimeError as error:
+        assert "requires a gradient, and none is registered" in str(error), error
+        assert "[GR001]" in str(error), error
+        assert "opwright.load" in str(error), error
+    else:
+        raise SystemExit("not refused")
+"""
+
+
+def test_the_frameworks_loader_alone_gives_right_values(run_python, built):
+    code = f"""{LOAD}{X}
+assert "opwright" not in sys.modules
+assert torch.equal(ops.linear(x, 2 * x, x[0]), x @ (2 * x) + 1)
+assert torch.equal(ops.linear(x, x, alpha=3.0), 3 * x @ x)
+assert torch.equal(ops.sum_squares([x, 2 * x]), 9 * x)
+assert torch.equal(ops.square(x.half()), x.half())
+values, index = ops.greatest(torch.tensor([[1.0, 3.0, 2.0]]))
+assert values.tolist() == [3] and index.tolist() == [1] and index.dtype == torch.int64
+assert [t.tolist() for t in ops.add_parts(None, x, [x, x])] == [(2 * x).tolist()] * 2
+assert torch.equal(torch.vmap(ops.square)(x), x)
+"""
+    assert "Overriding" not in run_python(code, built("inputs"), built("elementwise")).stderr
+
+
+def test_without_opwright_an_input_that_requires_a_gradient_is_refused(run_python, built):  # G01
+    code = f"""{LOAD}{X}{REFUSED}
+refused(lambda: ops.linear(g, x))
+refused(lambda: ops.linear(x, x, g[0]))       # optional
+refused(lambda: ops.linear(x, x, bias=g[0]))
+refused(lambda: ops.sum_squares([x, g]))      # in a list
+refused(lambda: ops.square(g * 1))            # no leaf
+refused(lambda: ops.square(g[0].t()))
+assert not ops.square(g.detach()).requires_grad
+with torch.no_grad():
+    assert torch.equal(ops.linear(g, g, g[0]), x @ x + 1)
+    assert torch.equal(ops.sum_squares([g]), x)
+with torch.inference_mode():
+    ops.square(g)
+# Refusing has changed nothing.
+assert g.requires_grad and g.grad is None and not x.requires_grad
+"""
+    run_python(code, built("inputs"), built("elementwise"))
+
+
+def test_without_opwright_errors_have_the_operators_words(run_python, built):
+    code = f"""{LOAD}{X}
+for call, words in (
+    (lambda: ops.linear(x, torch.ones(3, 2, dtype=torch.float64)), "k = 2 (from x), got 3"),
+    (lambda: ops.linear(x, x.float()[:, :1].int()), "CL00"),
+    (lambda: ops.square(x.to_sparse()), ""),
+):
+    try:
+        call()
+    except (RuntimeError, NotImplementedError) as error:
+        assert words in str(error), error
+    else:
+        raise SystemExit(f"no error: {{words}}")
+"""
+    run_python(code, built("inputs"), built("elementwise"))
+
+
+GRADIENTS = """
+loss = torch.ops.opwright.square(g).sum() + torch.ops.opwright.linear(x, g, g[0]).sum()
+loss.backward()
+y = g.detach().clone().requires_grad_()
+((y * y).sum() + (x @ y + y[0]).sum()).backward()
+assert torch.equal(g.grad, y.grad), g.grad
+"""
+
+ORDERS = {
+    "opwright, torch, load_library": f"import opwright\n{LOAD}",
+    "torch, opwright, load_library": "import sys, torch, opwright\nfor p in sys.argv[1:]: torch.ops.load_library(p)\n",
+    "load_library, opwright": f"{LOAD}import opwright\nfor p in sys.argv[1:]: opwright.load(p)\n",
+    "opwright.load, torch": "import sys, opwright\nheld = [opwright.load(p) for p in sys.argv[1:]]\nimport torch\n",
+    "opwright.load, dropped, torch": "import sys, opwright\nfor p in sys.argv[1:]: opwright.load(p)\nimport torch\n",
+    "torch, opwright.load": "import sys, torch, opwright\nfor p in sys.argv[1:]: opwright.load(p)\n",
+    "operator, torch": "import sys, opwright\nop = opwright.load(sys.argv[2]).square\nopwright.load(sys.argv[1])\nimport torch\n",
+    "torch.nn first": "import sys, opwright, torch.nn\nfor p in sys.argv[1:]: opwright.load(p)\n",
+    "both loaders": f"import opwright\n{LOAD}for p in sys.argv[1:]: opwright.load(p); torch.ops.load_library(p)\n",
+    "in a thread": "import sys, threading, torch, opwright\n"
+    "t = threading.Thread(target=lambda: [opwright.load(p) for p in sys.argv[1:]]); t.start(); t.join()\n",
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_gradients_work_in_every_order_of_imports(run_python, built, order):  # L02 P05
+    result = run_python(f"{ORDERS[order]}{X}{GRADIENTS}", built("inputs"), built("elementwise"))
+    assert "Overriding" not in result.stderr
+    assert "opwright:" not in result.stderr
+
+
+def test_a_call_before_opwright_is_imported_changes_nothing(run_python, built):
+    code = f"""{LOAD}{X}{REFUSED}
+refused(lambda: ops.square(g))
+ops.linear(x, x)
+import opwright
+for p in sys.argv[1:]: opwright.load(p)
+{GRADIENTS}"""
+    assert "Overriding" not in run_python(code, built("inputs"), built("elementwise")).stderr
+
+
+def test_importing_opwright_completes_what_torch_has_loaded(run_python, built):  # L02
+    code = f"{LOAD}import opwright\n{X}{GRADIENTS}"
+    assert "Overriding" not in run_python(code, built("inputs"), built("elementwise")).stderr
+
+
+def test_operators_made_before_torch_is_imported_know_tensors_later(run_python, built):  # L02
+    code = """
+import sys, opwright
+op = opwright.load(sys.argv[1]).square
+assert "torch" not in sys.modules
+import torch
+x = torch.ones(3, requires_grad=True)
+op(x).sum().backward()
+assert x.grad.tolist() == [2, 2, 2]
+"""
+    run_python(code, built("elementwise"))
+
+
+def test_a_library_in_a_local_variable_outlives_its_function(run_python, built):  # L11 L12
+    code = """
+import gc, sys, torch, opwright
+def setup():
+    library = opwright.load(sys.argv[1])
+    return library.square
+op = setup()
+gc.collect()
+x = torch.ones(3, requires_grad=True)
+for _ in range(1000):
+    op(x)
+y = torch.ops.opwright.square(x)
+opwright.load(sys.argv[1]).close()
+y.sum().backward()
+assert torch.ops.opwright.square(x.detach()).tolist() == [1, 1, 1]
+"""
+    run_python(code, built("elementwise"))
+
+
+def test_other_libraries_are_left_to_torch(run_python):
+    code = """
+import opwright, torch
+try:
+    torch.ops.load_library("no_such_library.so")
+except OSError as error:
+    assert "no_such_library.so" in str(error)
+else:
+    raise SystemExit("loaded")
+"""
+    run_python(code)
+
+
+def test_a_saved_model_names_the_operator_that_is_missing(run_python, built, tmp_path):  # P05
+    saved = tmp_path / "model.pt2"
+    run_python(
+        """
+import sys, torch, opwright
+opwright.load(sys.argv[1])
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.ops.opwright.square(x)
+torch.export.save(torch.export.export(Model(), (torch.ones(3),)), sys.argv[2])
+""",
+        built("elementwise"),
+        saved,
+    )
+    again = """
+import sys, torch
+torch.ops.load_library(sys.argv[1])
+model = torch.export.load(sys.argv[2]).module()
+assert model(torch.full((3,), 3.0)).tolist() == [9, 9, 9]
+"""
+    run_python(again, built("elementwise"), saved)
+    missing = run_python(again.replace("torch.ops.load_library(sys.argv[1])", ""), built("elementwise"), saved, status=1)
+    assert "square" in missing.stderr

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""opwright.torch.Module and opwright.torch.op."""
+
+import io
+
+import opwright
+import pytest
+import torch
+from calls import assert_same, draw
+from conftest import ROOT, write_operator
+
+
+def test_parameters_train(libraries):
+    fused = libraries("fused_add_scale").fused_add_scale
+    layer = opwright.torch.Module(fused, {"bias": torch.zeros(4), "scale": torch.ones(4)})
+    assert [name for name, _ in layer.named_parameters()] == ["bias", "scale"]
+    x = draw(8, 4, dtype=torch.float32)
+    target = (x + 0.5) * 2
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    first = None
+    for _ in range(400):
+        optimizer.zero_grad()
+        loss = ((layer(x) - target) ** 2).mean()
+        first = loss.item() if first is None else first
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < first / 1000
+
+
+def test_state_dict_round_trip(libraries):
+    fused = libraries("fused_add_scale").fused_add_scale
+
+    def make(value):
+        return opwright.torch.Module(fused, {"bias": torch.full((4,), value), "scale": torch.full((4,), value)})
+
+    source, target = make(2.0), make(0.0)
+    stored = io.BytesIO()
+    torch.save(source.state_dict(), stored)
+    stored.seek(0)
+    target.load_state_dict(torch.load(stored))
+    x = draw(3, 4, dtype=torch.float32)
+    assert_same(target(x), source(x))
+    assert_same(target.double()(x.double()), source(x).double())
+
+
+def test_any_inputs_may_be_the_modules_own(libraries):
+    linear = libraries("inputs").linear
+    x, w, bias = draw(3, 4), draw(4, 5), draw(5)
+    expected = 2 * (x @ w) + bias
+    module = opwright.torch.Module
+    assert_same(module(linear, alpha=2.0)(x, w, bias), expected)
+    assert_same(module(linear, {"w": w}, alpha=2.0)(x, bias), expected)
+    assert_same(module(linear, {"w": w, "bias": bias}, alpha=2.0)(x), expected)
+    assert_same(module(linear, {"x": x, "bias": bias}, alpha=2.0)(w), expected)
+    assert_same(module(linear, {"x": x, "w": w, "bias": bias}, alpha=2.0)(), expected)
+    assert_same(module(linear, {"w": w})(x), x @ w)
+    assert_same(module(linear)(x, w), x @ w)
+
+
+def test_a_given_parameter_is_shared(libraries):
+    weight = torch.nn.Parameter(draw(4, 5))
+    layer = opwright.torch.Module(libraries("inputs").linear, {"w": weight})
+    assert layer.w is weight
+    layer(draw(3, 4)).sum().backward()
+    assert weight.grad is not None
+
+
+def test_frozen_parameters_get_no_gradient(libraries):  # G04
+    layer = opwright.torch.Module(libraries("inputs").linear, {"w": draw(4, 5)})
+    layer.w.requires_grad_(False)
+    x = draw(3, 4, grad=True)
+    layer(x).sum().backward()
+    assert layer.w.grad is None
+    assert x.grad is not None
+
+
+def test_wrong_use_is_refused(libraries):
+    linear = libraries("inputs").linear
+    with pytest.raises(ValueError, match=r"linear has no input weight; it has x, w, bias"):
+        opwright.torch.Module(linear, {"weight": draw(4, 5)})
+    layer = opwright.torch.Module(linear, {"w": draw(4, 5)})
+    with pytest.raises(opwright.ShapeError, match="CL001"):
+        layer(draw(3, 4), draw(5), draw(5))
+    with pytest.raises((RuntimeError, TypeError), match="linear"):
+        layer()
+
+
+def test_modules_compose_and_compile(libraries):
+    fused, square = libraries("fused_add_scale").fused_add_scale, libraries("elementwise").square
+    model = torch.nn.Sequential(
+        torch.nn.Linear(4, 4),
+        opwright.torch.Module(fused, {"bias": torch.zeros(4), "scale": torch.ones(4)}),
+        opwright.torch.Module(square),
+    )
+    x = draw(3, 4, dtype=torch.float32)
+    torch._dynamo.reset()
+    compiled = torch.compile(model, fullgraph=True)
+    compiled(x).sum().backward()
+    made = [p.grad.clone() for p in model.parameters()]
+    model.zero_grad()
+    model(x).sum().backward()
+    assert_same(made, [p.grad for p in model.parameters()])
+    assert "fused_add_scale" in repr(model)
+
+
+def test_op_takes_a_folder_a_path_or_an_operator(libraries, tmp_path):
+    op = opwright.torch.op
+    fused = op(ROOT / "examples" / "fused_add_scale")
+    assert fused.name == "fused_add_scale"
+    assert op(libraries("fused_add_scale").path).key == libraries("fused_add_scale").fused_add_scale.key
+    assert op(fused) is fused
+    assert op(libraries("inputs").path, "linear").name == "linear"
+    with pytest.raises(opwright.LoadError, match=r"forward operators \(.*linear.*say which one by name"):
+        op(libraries("inputs").path)
+    with pytest.raises(opwright.LoadError, match="nothing"):
+        op(libraries("inputs").path, "nothing")
+
+
+def test_op_binds_a_rule(tmp_path):
+    folder = write_operator(
+        tmp_path / "cubed",
+        {
+            "op_name": "cubed",
+            "input_desc": [{"name": "x", "dtype": ["float64"], "shape": [-2]}],
+            "output_desc": [{"name": "y", "dtype": ["float64"], "shape": [-2]}],
+        },
+        """#include <opwright/kernel.h>
+void Cubed(opwright::View<const double> x, opwright::View<double> y) {
+  for (int64_t i = 0; i < x.Size(); ++i) y.Data()[i] = x.Data()[i] * x.Data()[i] * x.Data()[i];
+}
+OPWRIGHT_FUNCTION(cubed, Cubed)
+""",
+    )
+    cubed = opwright.torch.op(folder, bprop=lambda x, out, dout: (3 * x * x * dout,))
+    assert torch.autograd.gradcheck(cubed, (draw(3, grad=True),))
+    with pytest.raises(opwright.GradientError, match="GR007"):
+        opwright.torch.op(cubed, bprop=lambda x: (x,))
