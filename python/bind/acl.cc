@@ -18,6 +18,7 @@ void InitAcl(nb::module_& m) {
     RaiseIfError(AclRegistry::Get().Gradient(name, metadef));
   });
   acl.def("unregister", [](const std::string& name) { RaiseIfError(AclRegistry::Get().Unregister(name)); });
+  acl.def("names", [] { return AclRegistry::Get().Names(); }, "The operators that can be called.");
   acl.def("find", [](const std::string& name) {
     std::shared_ptr<Operator> op = ValueOrRaise(AclRegistry::Get().Find(name));
     return PyOperator{LibraryHandle(op->library().shared_from_this()), op};

@@ -15,6 +15,7 @@
 #include "cli/aoc.h"
 #include "cli/build.h"
 #include "cli/cache.h"
+#include "cli/check.h"
 #include "cli/inspect.h"
 #include "cli/validate.h"
 #include "opwright/c_api.h"
@@ -72,6 +73,22 @@ void AddCache(CLI::App& app, std::string* action, int* result) {
   verb->callback([action, result] { *result = opwright::cli::RunCache(*action); });
 }
 
+struct CheckOptions {
+  std::string path;
+  std::string format = "text";
+  opwright::check::Options check;
+};
+
+void AddCheck(CLI::App& app, CheckOptions* options, int* result) {
+  CLI::App* verb = app.add_subcommand("check", "Run operators between guard pages and compare their gradients with differences");
+  verb->add_option("PATH", options->path, "An operator library, or a folder, which is built first")->required();
+  verb->add_option("--op", options->check.op, "Only this operator");
+  verb->add_option("--seed", options->check.seed, "Of the random numbers");
+  verb->add_option("--timeout", options->check.timeout_seconds, "Seconds for one case")->check(CLI::PositiveNumber);
+  verb->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  verb->callback([options, result] { *result = opwright::cli::RunCheck(options->path, options->check, options->format); });
+}
+
 struct InspectOptions {
   std::string path;
   std::string format = "text";
@@ -121,6 +138,8 @@ int main(int argc, char** argv) {
   AddBuild(app, &build, &result);
   std::string cache_action;
   AddCache(app, &cache_action, &result);
+  CheckOptions check;
+  AddCheck(app, &check, &result);
   InspectOptions inspect;
   AddInspect(app, &inspect, &result);
   try {

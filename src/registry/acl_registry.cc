@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "metadef/metadef.h"
+#include "metadef/reserved.h"
 #include "registry/loader.h"
 
 namespace opwright {
@@ -88,8 +89,13 @@ Error AclRegistry::Missing(const std::string& name, Step step, State state) cons
   std::vector<std::string> names;
   for (const auto& [known, entry] : entries_) names.push_back(known);
   const std::string nearest = state == State::kUnregistered ? Nearest(name, names) : "";
-  return MakeError("RG001", StrCat(kRules[static_cast<int>(step)].call, " for ", name, ": ", NextCall(state),
-                                   " is missing before it in ", ThisProcess(),
+  // Who calls an operator asks whether it is there; who registers one, what comes first.
+  const std::string what =
+      step == Step::kCall
+          ? StrCat(name, " is not registered in this process, ", ThisProcess(), ": ", NextCall(state), " is missing")
+          : StrCat(kRules[static_cast<int>(step)].call, " for ", name, ": ", NextCall(state), " is missing before it in ",
+                   ThisProcess());
+  return MakeError("RG001", StrCat(what,
                                    "; every process registers for itself, in the order load_operator_library, register_operator, "
                                    "register_operator_model, register_operator_gradient",
                                    nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?")));
@@ -114,6 +120,9 @@ Status AclRegistry::Load(const std::string& path) {
 Status AclRegistry::Register(const std::string& name) {
   const std::lock_guard lock(mutex_);
   OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kRegister));
+  if (!metadef::IsSnakeName(name) || name.size() > metadef::kMaxNameLength)
+    return MakeError("RG009", StrCat("\"", name, "\" is no operator name: small letters, digits and _, a letter first, at most ",
+                                     metadef::kMaxNameLength));
   entries_.try_emplace(name);
   return {};
 }
@@ -154,6 +163,7 @@ Status AclRegistry::Model(const std::string& name, const std::string& metadef_pa
   Expected<std::shared_ptr<Operator>> bound = Operator::Bind(**code, *model);
   if (!bound.ok()) return bound.TakeError();
   entry.op = std::move(*bound);
+  entry.code = std::move(*code);
   entry.metadef = model->json;
   entry.kernel = kernel;
   return {};
@@ -175,7 +185,13 @@ Status AclRegistry::Gradient(const std::string& name, const std::string& metadef
   OPWRIGHT_RETURN_IF_ERROR(CheckColumns(**code, *model));
   Expected<std::shared_ptr<Operator>> backward = Operator::Bind(**code, *model);
   if (!backward.ok()) return backward.TakeError();
-  OPWRIGHT_RETURN_IF_ERROR(entry.op->BindGradient(std::move(*backward)));
+  // A new operator takes the place of the one without gradient, which calls on other threads and the
+  // frameworks may hold.
+  const metadef::ReadResult forward = metadef::Read(entry.metadef, name);
+  Expected<std::shared_ptr<Operator>> whole = Operator::Bind(*entry.code, forward.operators.at(0));
+  if (!whole.ok()) return whole.TakeError();
+  OPWRIGHT_RETURN_IF_ERROR((*whole)->BindGradient(std::move(*backward)));
+  entry.op = std::move(*whole);
   entry.gradient_metadef = model->json;
   return {};
 }
@@ -190,6 +206,14 @@ Expected<std::shared_ptr<Operator>> AclRegistry::Find(const std::string& name) {
   const std::lock_guard lock(mutex_);
   OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kCall));
   return entries_[name].op;
+}
+
+std::vector<std::string> AclRegistry::Names() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_)
+    if (entry.op != nullptr) names.push_back(name);
+  return names;
 }
 
 }  // namespace opwright

@@ -33,10 +33,13 @@ class AclRegistry {
   // RG001 when it is not registered in this process.
   Expected<std::shared_ptr<Operator>> Find(const std::string& name);
   State StateOf(const std::string& name);
+  // The operators that can be called.
+  std::vector<std::string> Names();
 
  private:
   struct Entry {
     std::shared_ptr<Operator> op;  // from the model step on
+    std::shared_ptr<Operator> code;  // the kernel it was bound to
     std::string metadef;  // its text
     std::string kernel;
     std::string gradient_metadef;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/attrs.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace opwright {
@@ -10,6 +12,12 @@ const char* AttrTypeName(int32_t type) {
                                     "list_int", "list_float", "list_string", "list_bool", "list_list_int"};
   return type >= 0 && type <= kOpwrightAttrListListInt ? kNames[type] : "an unknown type";
 }
+
+namespace {
+
+bool IsList(int32_t type) { return type >= kOpwrightAttrListInt; }
+
+}  // namespace
 
 Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs, int32_t num_attrs,
                                            Arena& arena) {
@@ -35,6 +43,14 @@ Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const Opwri
       resolved[i].type = kOpwrightAttrFloat;
     } else if (type == kOpwrightAttrString && attr.type == kOpwrightAttrType) {
       resolved[i].type = kOpwrightAttrType;
+    } else if (IsList(type) && IsList(attr.type) && attrs[i].size == 0) {
+      resolved[i].type = attr.type;
+    } else if (type == kOpwrightAttrListInt && attr.type == kOpwrightAttrListFloat) {
+      double* values = arena.Make<double>(attrs[i].size);
+      const auto* ints = static_cast<const int64_t*>(attrs[i].value.data);
+      std::copy(ints, ints + attrs[i].size, values);
+      resolved[i].type = kOpwrightAttrListFloat;
+      resolved[i].value.data = values;
     } else {
       return MakeError("CL006", StrCat(def.name, ": attribute ", attr.name, " is ", AttrTypeName(attr.type),
                                        " in the metadef, ", AttrTypeName(type), " was given"));

@@ -12,7 +12,8 @@
 
 namespace opwright {
 
-// All of def's attributes in metadef order. An int given for a float is taken. CL006 when a required
+// All of def's attributes in metadef order. An int given for a float is taken, a
+// list of ints for one of floats, and an empty list for any list. CL006 when a required
 // one is missing or a type is wrong.
 Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs, int32_t num_attrs,
                                            Arena& arena);

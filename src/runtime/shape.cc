@@ -9,17 +9,7 @@
 #include "runtime/strided.h"
 
 namespace opwright {
-namespace {
 
-ShapeView ViewOf(const OpwrightTensor& t) { return {t.ndim, t.shape}; }
-
-std::string TextOf(const ShapeView& shape) { return ShapeText(shape.ndim, shape.dims); }
-
-bool Equal(const ShapeView& a, const ShapeView& b) {
-  return a.ndim == b.ndim && std::equal(a.dims, a.dims + a.ndim, b.dims);
-}
-
-// "[2, n, -1]" as the metadef has it.
 std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param) {
   if (param.leading_any && param.num_dims == 0) return "[-2]";
   std::string text = param.leading_any ? "[\"...\"" : "[";
@@ -31,6 +21,16 @@ std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param)
       text += StrCat(param.dims[k]);
   }
   return text + "]";
+}
+
+namespace {
+
+ShapeView ViewOf(const OpwrightTensor& t) { return {t.ndim, t.shape}; }
+
+std::string TextOf(const ShapeView& shape) { return ShapeText(shape.ndim, shape.dims); }
+
+bool Equal(const ShapeView& a, const ShapeView& b) {
+  return a.ndim == b.ndim && std::equal(a.dims, a.dims + a.ndim, b.dims);
 }
 
 Error ShapeError(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& tensor,
@@ -92,6 +92,17 @@ Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* 
   return bindings;
 }
 
+bool FitsPattern(const OpwrightParamDef& param, const ShapeView& shape, const Bindings& bindings) {
+  const int32_t lead = shape.ndim - param.num_dims;
+  if (lead < 0 || (lead > 0 && !param.leading_any)) return false;
+  for (int32_t k = 0; k < param.num_dims; ++k) {
+    const int64_t dim = param.dims[k];
+    const int64_t due = dim <= -2 ? bindings.symbols[-(dim + 2)] : dim;
+    if (due >= 0 && due != shape.dims[lead + k]) return false;
+  }
+  return true;
+}
+
 bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, Arena& arena) {
   if (Equal(a, b)) {
     *result = a;
@@ -135,6 +146,11 @@ struct RuleContext {
     return MakeError("CL005", StrCat(def.name, ": the shape of output ", def.outputs[output]->name, " by ", rule.text,
                                      ": ", why));
   }
+  // The shape, unless no memory could hold it.
+  Expected<ShapeView> Possible(const ShapeView& shape) const {
+    if (IsPossibleShape(shape.ndim, shape.dims)) return shape;
+    return Fail(StrCat("no memory holds the shape ", TextOf(shape)));
+  }
 };
 
 Expected<ShapeView> SameShape(const RuleContext& c, const OpwrightShapeRule& rule, int64_t item) {
@@ -175,7 +191,7 @@ Expected<ShapeView> BroadcastShape(const RuleContext& c, const OpwrightShapeRule
     }
   }
   if (!any) return c.Fail("none of its inputs was given");
-  return shape;
+  return c.Possible(shape);
 }
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
@@ -216,6 +232,7 @@ Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& 
       continue;
     }
     if (op == kOpwrightNeg) {
+      if (stack[top - 1] == INT64_MIN) return c.Fail(StrCat("overflow with ", stack[top - 1]));
       stack[top - 1] = -stack[top - 1];
       continue;
     }
@@ -242,7 +259,7 @@ Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& 
         value = a - FloorDiv(a, b) * b;
         break;
       case kOpwrightCeilDiv:
-        value = -FloorDiv(-a, b);
+        value = FloorDiv(a, b) + (a % b != 0);
         break;
       case kOpwrightMin:
         value = std::min(a, b);
@@ -256,13 +273,16 @@ Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& 
   }
   for (int32_t k = 0; k < top; ++k)
     if (stack[k] < 0) return c.Fail(StrCat("dimension ", k, " would be ", stack[k]));
-  if (!rule.leading_any) return ShapeView{top, stack};
+  const int32_t ndim = top + (rule.leading_any ? c.bindings.leading.ndim : 0);
+  if (ndim > OPWRIGHT_MAX_RANK)
+    return c.Fail(StrCat("it would have ", ndim, " dimensions, at most ", OPWRIGHT_MAX_RANK, " are supported"));
+  if (!rule.leading_any) return c.Possible({top, stack});
   if (!c.bindings.leading_bound) return c.Fail("\"...\" stands for nothing: no input given has it");
   const ShapeView lead = c.bindings.leading;
   int64_t* dims = c.arena.Make<int64_t>(lead.ndim + top);
   std::copy(lead.dims, lead.dims + lead.ndim, dims);
   std::copy(stack, stack + top, dims + lead.ndim);
-  return ShapeView{lead.ndim + top, dims};
+  return c.Possible({lead.ndim + top, dims});
 }
 
 }  // namespace

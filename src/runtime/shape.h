@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/error.h"
 #include "opwright/c_api.h"
@@ -35,6 +36,12 @@ int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output, const Opwri
 Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, int64_t item,
                                      const OpwrightArgument* inputs, const OpwrightAttr* attrs,
                                      const Bindings& bindings, const OpwrightTensor* given, Arena& arena);
+
+// Whether a shape is what a parameter's shape list says, with the symbols that are bound.
+bool FitsPattern(const OpwrightParamDef& param, const ShapeView& shape, const Bindings& bindings);
+
+// "[2, n, -1]" as the metadef has it.
+std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param);
 
 // numpy's rule for two shapes; false when they do not fit. result may be a.
 bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, Arena& arena);

@@ -14,6 +14,8 @@ Status CheckCounts(const OpwrightOpDef& def, const OpwrightArgument* inputs, int
   for (int32_t i = 0; i < num_inputs; ++i) {
     const int64_t count = inputs[i].count;
     const int32_t kind = def.inputs[i]->kind;
+    if (count > 0 && inputs[i].tensors == nullptr)
+      return MakeError("CL001", StrCat(def.name, ": input ", def.inputs[i]->name, " has no tensors behind its count of ", count));
     if (count == 1 || kind == kOpwrightDynamic) continue;
     if (count == 0 && kind == kOpwrightOptional) continue;
     return MakeError("CL001", StrCat(def.name, ": input ", def.inputs[i]->name,
@@ -125,8 +127,9 @@ Expected<int32_t> SelectGradientColumn(const OpwrightOpDef& backward, const Opwr
       if (roles[i].kind == kOpwrightRoleGrad) total += FloatWidth(backward.inputs[i]->dtypes[column]);
     return total;
   };
+  // A gradient may be of any other float dtype.
   const auto saved_exact = [&](int32_t i, OpwrightDType column, OpwrightDType given) {
-    return roles[i].kind == kOpwrightRoleGrad ? IsFloat(column) : FitsExactly(column, given);
+    return FitsExactly(column, given) || (roles[i].kind == kOpwrightRoleGrad && IsFloat(column) && IsFloat(given));
   };
   int32_t best = -1;
   for (int32_t c = 0; c < backward.num_columns; ++c)

@@ -16,6 +16,13 @@ int64_t NumElements(int32_t ndim, const int64_t* shape) {
   return n;
 }
 
+bool IsPossibleShape(int32_t ndim, const int64_t* shape) {
+  int64_t bytes = 16;
+  for (int32_t k = 0; k < ndim; ++k)
+    if (shape[k] < 0 || __builtin_mul_overflow(bytes, shape[k] > 1 ? shape[k] : 1, &bytes)) return false;
+  return true;
+}
+
 bool IsDense(const OpwrightTensor& t) {
   if (t.strides == nullptr) return true;
   int64_t expected = 1;

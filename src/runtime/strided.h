@@ -13,6 +13,9 @@ namespace opwright {
 int64_t NumElements(int32_t ndim, const int64_t* shape);
 inline int64_t NumElements(const OpwrightTensor& t) { return NumElements(t.ndim, t.shape); }
 
+// No negative dimension, and no more elements of 16 bytes than memory can have.
+bool IsPossibleShape(int32_t ndim, const int64_t* shape);
+
 // Row-major without gaps. Strides of dimensions of size 1, and of empty tensors, mean nothing.
 bool IsDense(const OpwrightTensor& t);
 

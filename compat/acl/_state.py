@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether this process is initialised, the words of each thread's last failure, errors as codes."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+
+from opwright import _core
+from opwright._errors import Error, make
+
+# The ids with what the user is to do next and the code that stands for them.
+_CURES = {row[0]: row[4] for row in _core.error_ids()}
+_CODES = {row[0]: row[1] for row in _core.error_ids()}
+_UNKNOWN = _CODES["IN001"]
+
+_initialised = False
+_thread = threading.local()
+
+
+def init(config_path: str | os.PathLike[str] | None = None) -> int:
+    """Opens the acl form in this process; again is the same. The configuration file is not read."""
+    global _initialised
+    if config_path is not None:
+        path("acl.init", "config_path", config_path)
+    _initialised = True
+    return 0
+
+
+def finalize() -> int:
+    """Closes the acl form. Registrations stay: they are there again after another init()."""
+    global _initialised
+    if not _initialised:
+        return remember(_not_initialised("acl.finalize"))
+    _initialised = False
+    return 0
+
+
+def get_recent_err_msg() -> str:
+    """What failed last in this thread and what to do next; "" when nothing has."""
+    return getattr(_thread, "words", "")
+
+
+def remember(error: Error) -> int:
+    """Keeps the words for this thread; returns the error's code."""
+    cure = _CURES.get(error.code)
+    _thread.words = f"{error}\nWhat to do: {cure}" if cure else str(error)
+    return _CODES.get(error.code, _UNKNOWN)
+
+
+def _not_initialised(call: str) -> Error:
+    return make(
+        "RG007",
+        f"{call}: the acl form is not initialised in process {os.getpid()}; call acl.init() first",
+    )
+
+
+def require_init(call: str) -> None:
+    """Raises RG007 before acl.init() and after acl.finalize()."""
+    if not _initialised:
+        raise _not_initialised(call)
+
+
+def coded(function):
+    """Errors of the function become its result: their code."""
+
+    @functools.wraps(function)
+    def run(*args, **kwargs) -> int:
+        try:
+            return function(*args, **kwargs)
+        except Error as error:
+            return remember(error)
+
+    return run
+
+
+def text(call: str, what: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{call}: {what} is a str, {type(value).__name__} was given")
+    return value
+
+
+def path(call: str, what: str, value: object) -> str:
+    plain = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(plain, str):
+        raise TypeError(f"{call}: {what} is a str or a path, {type(value).__name__} was given")
+    return plain

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/contract.h"
+
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "base/text.h"
+#include "check/guarded_buffer.h"
+#include "runtime/dtype.h"
+
+namespace opwright::check {
+namespace {
+
+// 0x5A: a large number in every float dtype, so that adding to it shows. 0xFF: NaN.
+constexpr unsigned char kPoison = 0x5A;
+constexpr unsigned char kOtherPoison = 0xFF;
+constexpr int kThreads = 4;
+
+bool AllBytes(const char* at, size_t n, unsigned char value) {
+  for (size_t k = 0; k < n; ++k)
+    if (static_cast<unsigned char>(at[k]) != value) return false;
+  return true;
+}
+
+double ValueOf(const std::vector<char>& bytes, OpwrightDType dtype, int64_t element) {
+  Array one(dtype, {1});
+  memcpy(one.bytes.data(), bytes.data() + element * ItemSize(dtype), one.bytes.size());
+  return one.Get(0);
+}
+
+}  // namespace
+
+struct Contract::Buffers {
+  std::vector<std::unique_ptr<GuardedBuffer>> memory;
+  std::vector<OpwrightTensor> tensors;
+
+  Buffers(const std::vector<Operand>& operands, Flush flush) {
+    for (const Operand& operand : operands) {
+      memory.push_back(std::make_unique<GuardedBuffer>(operand.name, operand.array->bytes.size(), flush));
+      tensors.push_back(operand.array->Tensor());
+      tensors.back().data = memory.back()->data();
+    }
+  }
+};
+
+Status Contract::CallIn(Buffers* buffers, unsigned char poison, Bytes* results) {
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    GuardedBuffer& memory = *buffers->memory[k];
+    const std::vector<char>& bytes = operands_[k].array->bytes;
+    if (operands_[k].access == Access::kWrite)
+      memset(memory.data(), poison, memory.size());
+    else if (!bytes.empty())
+      memcpy(memory.data(), bytes.data(), bytes.size());
+  }
+  OPWRIGHT_RETURN_IF_ERROR(invoke_(buffers->tensors.data()));
+  results->assign(operands_.size(), {});
+  for (size_t k = 0; k < operands_.size(); ++k)
+    if (operands_[k].access != Access::kRead)
+      (*results)[k].assign(buffers->memory[k]->data(), buffers->memory[k]->data() + buffers->memory[k]->size());
+  CheckMargins(buffers);
+  CheckInputs(buffers);
+  return {};
+}
+
+void Contract::CheckMargins(Buffers* buffers) {
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    const std::optional<int64_t> at = buffers->memory[k]->Damage();
+    if (!at.has_value()) continue;
+    const auto size = static_cast<int64_t>(buffers->memory[k]->size());
+    recorder_.Add("CK001", Severity::kError, operands_[k].name,
+                  StrCat(what_, " of ", op_, " wrote outside ", operands_[k].name, ": ",
+                         *at < 0 ? Count(-*at, "byte") + " before its first byte" : Count(*at - size, "byte") + " after its last byte",
+                         " (it has ", size, " bytes)"),
+                  *at < 0 ? "writes before the begin" : "writes past the end");
+    buffers->memory[k]->Repair();
+  }
+}
+
+void Contract::CheckInputs(Buffers* buffers) {
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    if (operands_[k].access != Access::kRead) continue;
+    const Array& array = *operands_[k].array;
+    const char* const now = buffers->memory[k]->data();
+    if (array.bytes.empty() || memcmp(now, array.bytes.data(), array.bytes.size()) == 0) continue;
+    wrote_inputs_ = true;
+    const auto item = static_cast<size_t>(ItemSize(array.dtype));
+    int64_t element = 0;
+    while (memcmp(now + element * static_cast<int64_t>(item), array.bytes.data() + element * static_cast<int64_t>(item), item) == 0)
+      ++element;
+    const std::vector<char> bytes(now, now + array.bytes.size());
+    recorder_.Add("CK008", Severity::kError, operands_[k].name,
+                  StrCat(what_, " of ", op_, " wrote ", operands_[k].name, ": element ", IndexText(array.shape, element), " was ",
+                         array.Get(element), " and is ", ValueOf(bytes, array.dtype, element), " after the call"),
+                  "writes an input");
+  }
+}
+
+int64_t Contract::FirstDifference(size_t operand, const Bytes& a, const Bytes& b) const {
+  const auto item = static_cast<size_t>(ItemSize(operands_[operand].array->dtype));
+  for (size_t at = 0; at + item <= a[operand].size(); at += item)
+    if (memcmp(a[operand].data() + at, b[operand].data() + at, item) != 0) return static_cast<int64_t>(at / item);
+  return -1;
+}
+
+std::string Contract::ElementText(size_t operand, int64_t element) const {
+  return StrCat("element ", IndexText(operands_[operand].array->shape, element), " of ", operands_[operand].name);
+}
+
+void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Bytes& again) {
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    const Array& array = *operands_[k].array;
+    if (operands_[k].access == Access::kRead || array.bytes.empty()) continue;
+    if (const int64_t at = FirstDifference(k, first, again); at >= 0) {
+      recorder_.Add("CK009", Severity::kError, operands_[k].name,
+                    StrCat(what_, " of ", op_, " gave different results for the same inputs: ", ElementText(k, at), " was ",
+                           ValueOf(first[k], array.dtype, at), ", then ", ValueOf(again[k], array.dtype, at)),
+                    "not deterministic");
+      continue;
+    }
+    if (operands_[k].access != Access::kWrite) continue;
+    const auto item = static_cast<size_t>(ItemSize(array.dtype));
+    int64_t unwritten = 0;
+    int64_t example = -1;
+    int64_t read = -1;
+    for (int64_t i = 0; i < array.size(); ++i) {
+      const char* const a = first[k].data() + static_cast<size_t>(i) * item;
+      const char* const b = other_poison[k].data() + static_cast<size_t>(i) * item;
+      if (memcmp(a, b, item) == 0) continue;
+      if (AllBytes(a, item, kPoison) && AllBytes(b, item, kOtherPoison)) {
+        ++unwritten;
+        if (example < 0) example = i;
+      } else if (read < 0) {
+        read = i;
+      }
+    }
+    if (unwritten > 0)
+      recorder_.Add("CK006", Severity::kError, operands_[k].name,
+                    StrCat(what_, " of ", op_, " did not write ", unwritten, " of the ", Count(array.size(), "element"), " of ",
+                           operands_[k].name, "; the first is ", IndexText(array.shape, example)),
+                    "not written");
+    if (read >= 0)
+      recorder_.Add("CK007", Severity::kError, operands_[k].name,
+                    StrCat(what_, " of ", op_, " used what was in ", operands_[k].name, " before the call: ", ElementText(k, read),
+                           " is ", ValueOf(first[k], array.dtype, read), " or ", ValueOf(other_poison[k], array.dtype, read),
+                           " by the memory's old contents"),
+                    "adds to an output that it never set to zero");
+  }
+}
+
+bool Contract::Failed(const Status& status, const char* when) {
+  if (status.ok()) return false;
+  recorder_.Add("CK009", Severity::kError, "",
+                StrCat(what_, " of ", op_, " took the same inputs once and failed ", when, ": ", status.error().message), "not deterministic");
+  return true;
+}
+
+void Contract::CheckThreads(Buffers* buffers, const Bytes& expected) {
+  // A written input cannot be shared.
+  for (const Operand& operand : operands_)
+    if (operand.access == Access::kBoth) return;
+  std::vector<std::unique_ptr<Buffers>> own;
+  for (int t = 0; t < kThreads; ++t) {
+    own.push_back(std::make_unique<Buffers>(operands_, Flush::kEnd));
+    for (size_t k = 0; k < operands_.size(); ++k) {
+      if (operands_[k].access == Access::kRead)
+        own.back()->tensors[k].data = buffers->memory[k]->data();
+      else
+        memset(own.back()->memory[k]->data(), kPoison, own.back()->memory[k]->size());
+    }
+  }
+  std::vector<std::string> errors(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (int repeat = 0; repeat < 3 && errors[static_cast<size_t>(t)].empty(); ++repeat)
+        if (Status status = invoke_(own[static_cast<size_t>(t)]->tensors.data()); !status.ok())
+          errors[static_cast<size_t>(t)] = status.error().message;
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (int t = 0; t < kThreads; ++t) {
+    Buffers& mine = *own[static_cast<size_t>(t)];
+    if (!errors[static_cast<size_t>(t)].empty())
+      recorder_.Add("CK010", Severity::kError, "",
+                    StrCat(what_, " of ", op_, " failed when ", kThreads, " threads called it at once: ", errors[static_cast<size_t>(t)]),
+                    "not thread-safe");
+    for (size_t k = 0; k < operands_.size() && errors[static_cast<size_t>(t)].empty(); ++k) {
+      if (operands_[k].access == Access::kRead) continue;
+      Bytes results(operands_.size());
+      results[k].assign(mine.memory[k]->data(), mine.memory[k]->data() + mine.memory[k]->size());
+      const int64_t at = FirstDifference(k, expected, results);
+      if (at < 0) continue;
+      const OpwrightDType dtype = operands_[k].array->dtype;
+      recorder_.Add("CK010", Severity::kError, operands_[k].name,
+                    StrCat(what_, " of ", op_, " gave other results when ", kThreads, " threads called it at once: ", ElementText(k, at),
+                           " is ", ValueOf(results[k], dtype, at), ", alone it is ", ValueOf(expected[k], dtype, at)),
+                    "not thread-safe");
+    }
+  }
+}
+
+Status Contract::Run() {
+  Bytes first;
+  Bytes other;
+  Bytes again;
+  {
+    recorder_.Stage(what_);
+    Buffers buffers(operands_, Flush::kEnd);
+    OPWRIGHT_RETURN_IF_ERROR(CallIn(&buffers, kPoison, &first));
+    // The results are there for what follows, whatever is found from here on.
+    for (size_t k = 0; k < operands_.size(); ++k)
+      if (operands_[k].access == Access::kWrite) operands_[k].array->bytes = first[k];
+    recorder_.Stage(what_ + ", called again");
+    if (Failed(CallIn(&buffers, kOtherPoison, &other), "at the second call")) return {};
+    if (Failed(CallIn(&buffers, kPoison, &again), "at the third call")) return {};
+    Compare(first, other, again);
+    if (!recorder_.Has("CK008") && !recorder_.Has("CK009") && !recorder_.Has("CK007")) {
+      recorder_.Stage(what_ + ", called by several threads");
+      for (size_t k = 0; k < operands_.size(); ++k)
+        if (operands_[k].access == Access::kRead && !operands_[k].array->bytes.empty())
+          memcpy(buffers.memory[k]->data(), operands_[k].array->bytes.data(), operands_[k].array->bytes.size());
+      CheckThreads(&buffers, first);
+    }
+  }
+  recorder_.Stage(what_ + ", with the inputs in read-only memory");
+  Buffers buffers(operands_, Flush::kBegin);
+  for (size_t k = 0; k < operands_.size() && !wrote_inputs_; ++k) {
+    const Array& array = *operands_[k].array;
+    if (operands_[k].access != Access::kRead || array.bytes.empty()) continue;
+    memcpy(buffers.memory[k]->data(), array.bytes.data(), array.bytes.size());
+    buffers.memory[k]->SetReadOnly(true);
+  }
+  // The inputs are in place; what is written is poisoned here.
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    const std::vector<char>& bytes = operands_[k].array->bytes;
+    GuardedBuffer& memory = *buffers.memory[k];
+    if (operands_[k].access == Access::kWrite)
+      memset(memory.data(), kPoison, memory.size());
+    else if ((operands_[k].access == Access::kBoth || wrote_inputs_) && !bytes.empty())
+      memcpy(memory.data(), bytes.data(), bytes.size());
+  }
+  if (Failed(invoke_(buffers.tensors.data()), "with its data elsewhere in memory")) return {};
+  CheckMargins(&buffers);
+  CheckInputs(&buffers);
+  Bytes moved(operands_.size());
+  for (size_t k = 0; k < operands_.size(); ++k)
+    if (operands_[k].access != Access::kRead)
+      moved[k].assign(buffers.memory[k]->data(), buffers.memory[k]->data() + buffers.memory[k]->size());
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    if (operands_[k].access == Access::kRead || recorder_.Has("CK009") || recorder_.Has("CK001")) continue;
+    const int64_t at = FirstDifference(k, first, moved);
+    if (at < 0) continue;
+    const OpwrightDType dtype = operands_[k].array->dtype;
+    recorder_.Add("CK011", Severity::kWarning, operands_[k].name,
+                  StrCat(what_, " of ", op_, " depends on where its data lies in memory: ", ElementText(k, at), " is ",
+                         ValueOf(first[k], dtype, at), " or ", ValueOf(moved[k], dtype, at)),
+                  "reads beyond its buffers, or sums in another order by alignment");
+  }
+  for (size_t k = 0; k < operands_.size(); ++k)
+    if (operands_[k].access == Access::kBoth) operands_[k].array->bytes = first[k];
+  return {};
+}
+
+}  // namespace opwright::check

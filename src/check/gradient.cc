@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/gradient.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "check/contract.h"
+#include "check/kind.h"
+#include "runtime/dtype.h"
+
+namespace opwright::check {
+namespace {
+
+constexpr int kCotangents = 3;
+
+Array& At(ArrayLists& lists, const Wanted& w) { return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)]; }
+const Array& At(const ArrayLists& lists, const Wanted& w) {
+  return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)];
+}
+
+bool Equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+std::string ItemName(const OpwrightParamDef& param, size_t item) {
+  return param.kind == kOpwrightDynamic ? StrCat(param.name, "[", static_cast<int64_t>(item), "]") : std::string(param.name);
+}
+
+void AddOperands(const OpwrightParamDef* const* params, ArrayLists* lists, const std::string& what, Access access,
+                 std::vector<Operand>* operands) {
+  for (size_t i = 0; i < lists->size(); ++i)
+    for (size_t k = 0; k < (*lists)[i].size(); ++k)
+      operands->push_back({StrCat(what, " ", ItemName(*params[i], k)), access, &(*lists)[i][k]});
+}
+
+}  // namespace
+
+GradientCheck::GradientCheck(Trial* trial, Recorder* recorder, uint64_t seed)
+    : trial_(*trial), recorder_(*recorder), random_(seed), wanted_(trial->wanted()) {
+  cotangents_ = trial_.MakeCotangents(&random_);
+  gradients_ = trial_.MakeGradients();
+}
+
+std::string GradientCheck::Name(const Wanted& w) const {
+  return ItemName(*trial_.def().inputs[w.input], static_cast<size_t>(w.item));
+}
+
+bool GradientCheck::Contract() {
+  std::vector<Operand> operands;
+  const OpwrightOpDef& def = trial_.def();
+  AddOperands(def.inputs, &trial_.inputs, "input", Access::kRead, &operands);
+  AddOperands(def.outputs, &trial_.outputs, "output", Access::kRead, &operands);
+  AddOperands(def.outputs, &cotangents_, "gradient of output", Access::kRead, &operands);
+  AddOperands(def.inputs, &gradients_, "gradient of input", Access::kWrite, &operands);
+  check::Contract contract(&recorder_, trial_.op().backward()->name(), "backward", std::move(operands),
+                           [this](OpwrightTensor* tensors) {
+                             return trial_.Backward(tensors, CountsOf(cotangents_), CountsOf(gradients_));
+                           });
+  const Status status = contract.Run();
+  if (status.ok()) return true;
+  const bool threw = status.error().id == "CL012";
+  recorder_.Add(threw ? "CK005" : "CK013", Severity::kError, "",
+                StrCat(threw ? "the backward kernel threw: " : "the backward call failed for inputs that the forward call takes: ",
+                       status.error().message));
+  return false;
+}
+
+void GradientCheck::ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id, const std::string& why,
+                               const std::string& kind) {
+  for (const Wanted& w : wanted_) {
+    if (got[static_cast<size_t>(w.input)].empty()) continue;
+    const Array& a = At(got, w);
+    const Array& b = At(expected, w);
+    for (int64_t k = 0; k < a.size(); ++k) {
+      if (Equal(a.Get(k), b.Get(k))) continue;
+      const Difference difference = {std::fabs(a.Get(k) - b.Get(k)), 0, a.Get(k), b.Get(k), IndexText(a.shape, k)};
+      recorder_.Add(id, Severity::kError, StrCat("gradient of input ", Name(w)), why, kind, &difference);
+      break;
+    }
+  }
+}
+
+void GradientCheck::Invariance() {
+  if (recorder_.Has("CK009") || recorder_.Has("CK006") || recorder_.Has("CK007")) return;
+  Alone();
+  Unused();
+  Layouts();
+}
+
+void GradientCheck::Alone() {
+  int32_t before = -1;
+  for (const Wanted& w : wanted_) {
+    if (w.input == before || wanted_.size() < 2) continue;
+    before = w.input;
+    const std::string name = trial_.def().inputs[w.input]->name;
+    recorder_.Stage(StrCat("backward, with only the gradient of ", name, " wanted"));
+    ArrayLists alone(gradients_.size());
+    alone[static_cast<size_t>(w.input)] = gradients_[static_cast<size_t>(w.input)];
+    for (Array& array : alone[static_cast<size_t>(w.input)]) std::fill(array.bytes.begin(), array.bytes.end(), char(0x5A));
+    if (Status status = trial_.Backward(cotangents_, alone); !status.ok()) {
+      recorder_.Add("CK014", Severity::kError, StrCat("gradient of input ", name),
+                    StrCat("the backward call fails when only the gradient of ", name, " is wanted: ", status.error().message));
+      continue;
+    }
+    ExpectSame(alone, gradients_, "CK014",
+               StrCat("the gradient of ", name, " changes when the other inputs need none (are frozen)"), "");
+  }
+}
+
+void GradientCheck::Unused() {
+  int64_t floats = 0;
+  for (const auto& list : cotangents_) floats += !list.empty();
+  if (floats < 2) return;
+  for (size_t used = 0; used < cotangents_.size(); ++used) {
+    if (cotangents_[used].empty()) continue;
+    const std::string name = trial_.def().outputs[used]->name;
+    recorder_.Stage(StrCat("backward, with only output ", name, " used"));
+    ArrayLists absent(cotangents_.size());
+    absent[used] = cotangents_[used];
+    ArrayLists zeros = cotangents_;
+    for (size_t o = 0; o < zeros.size(); ++o)
+      for (Array& array : zeros[o])
+        if (o != used) std::fill(array.bytes.begin(), array.bytes.end(), 0);
+    ArrayLists got = trial_.MakeGradients();
+    ArrayLists expected = trial_.MakeGradients();
+    if (Status status = trial_.Backward(absent, got); !status.ok()) {
+      recorder_.Add("CK014", Severity::kError, "",
+                    StrCat("the backward call fails when only output ", name, " is used: ", status.error().message));
+      continue;
+    }
+    if (!trial_.Backward(zeros, expected).ok()) continue;
+    ExpectSame(got, expected, "CK014",
+               StrCat("with only output ", name, " used, absent gradients of the other outputs give another result than zeros"),
+               "an unused output is not treated as zero");
+  }
+}
+
+// A cotangent that is expanded (all strides zero) or transposed is the same numbers.
+void GradientCheck::Layouts() {
+  recorder_.Stage("backward, with gradients of outputs that are not dense");
+  for (const bool expanded : {true, false}) {
+    ArrayLists dense = cotangents_;
+    ArrayLists other = cotangents_;
+    std::vector<OpwrightTensor> tensors;
+    std::vector<Shape> strides;
+    for (auto* lists : {&dense, &other})
+      for (auto& list : *lists)
+        for (Array& array : list)
+          for (int64_t k = 0; expanded && k < array.size(); ++k) array.Set(k, array.Get(0));
+    for (auto& list : other) {
+      for (Array& array : list) {
+        Shape steps(array.shape.size(), 0);
+        // The numbers in column-major order.
+        int64_t step = 1;
+        for (size_t d = 0; d < steps.size() && !expanded; ++d) {
+          steps[d] = step;
+          step *= array.shape[d];
+        }
+        const Array row_major = array;
+        for (int64_t k = 0; k < array.size() && !expanded; ++k) {
+          int64_t rest = k;
+          int64_t place = 0;
+          for (size_t d = steps.size(); d-- > 0; rest /= array.shape[d]) place += rest % array.shape[d] * steps[d];
+          array.Set(place, row_major.Get(k));
+        }
+        strides.push_back(std::move(steps));
+      }
+    }
+    ArrayLists got = trial_.MakeGradients();
+    ArrayLists expected = trial_.MakeGradients();
+    AppendTensors(trial_.inputs, &tensors);
+    AppendTensors(trial_.outputs, &tensors);
+    size_t at = tensors.size();
+    AppendTensors(other, &tensors);
+    for (Shape& steps : strides) tensors[at++].strides = steps.data();
+    AppendTensors(got, &tensors);
+    if (!trial_.Backward(dense, expected).ok()) return;
+    if (!trial_.Backward(tensors.data(), CountsOf(other), CountsOf(got)).ok()) return;
+    ExpectSame(got, expected, "CK015",
+               StrCat("an output's gradient that is ", expanded ? "expanded (strides 0)" : "transposed in memory",
+                      " gives another result than the same numbers dense"),
+               "strides of the output's gradient ignored");
+  }
+}
+
+void GradientCheck::Differences() {
+  recorder_.Stage("differences of the forward call");
+  std::vector<ArrayLists> cotangents;
+  std::vector<std::vector<double>> flat;
+  std::vector<ArrayLists> gradients;
+  for (int k = 0; k < kCotangents; ++k) {
+    cotangents.push_back(trial_.MakeCotangents(&random_));
+    flat.push_back(FlatFloats(cotangents.back()));
+    gradients.push_back(trial_.MakeGradients());
+    if (!trial_.Backward(cotangents.back(), gradients.back()).ok()) return;
+  }
+  std::vector<Numeric> numeric;
+  for (const Wanted& w : wanted_) numeric.push_back(Differentiate(&trial_, w, flat, &random_));
+  for (size_t i = 0; i < wanted_.size(); ++i)
+    for (size_t k = 0; k < flat.size(); ++k) CompareRow(i, numeric, k, At(gradients[k], wanted_[i]), flat[k]);
+}
+
+void GradientCheck::CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent, const Array& gradient,
+                               const std::vector<double>& flat_cotangent) {
+  RowRecord* const row = recorder_.Row(wanted_[wanted].row);
+  if (row == nullptr) return;
+  if (row->used == 0) {
+    row->used = 1;
+    row->right = 1;
+  }
+  const Numeric& n = numeric[wanted];
+  const OpwrightDType dtype = trial_.LeastFloat();
+  const double relative = RelativeTolerance(dtype);
+  double scale = 0;
+  for (const Slope& slope : n.slopes[cotangent])
+    if (slope.smooth) scale = std::max(scale, std::fabs(slope.value));
+  bool wrong = false;
+  for (size_t k = 0; k < n.elements.size(); ++k) {
+    const Slope& slope = n.slopes[cotangent][k];
+    const double got = gradient.Get(n.elements[k]);
+    const double tolerance = relative * (std::fabs(slope.value) + 0.1 * scale) + 10 * slope.noise + 8 * Epsilon(dtype);
+    const double error = std::isfinite(got) ? std::fabs(got - slope.value) : INFINITY;
+    const bool fits = error <= tolerance;
+    // Where it is not smooth, or the noise is as large as what is measured, nothing is decided.
+    const bool noisy = 10 * slope.noise > 0.3 * std::max(scale, std::isfinite(got) ? std::fabs(got) : 0) && slope.noise > 0;
+    if (!slope.smooth || (noisy && std::isfinite(got))) {
+      if (slope.smooth || !fits) ++row->skipped;
+      else ++row->elements;
+      continue;
+    }
+    ++row->elements;
+    wrong = wrong || !fits;
+    const bool worse = error / tolerance > (row->worst.tolerance > 0 ? row->worst.error / row->worst.tolerance : -1);
+    if (worse) row->worst = ToRecord({error, tolerance, got, slope.value, IndexText(gradient.shape, n.elements[k])});
+  }
+  if (!wrong) return;
+  row->right = 0;
+  if (row->kind.chars[0] == 0 && n.whole) row->kind = KindOf(wanted, numeric, cotangent, gradient, flat_cotangent).c_str();
+}
+
+std::string GradientCheck::KindOf(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent, const Array& gradient,
+                                  const std::vector<double>& flat_cotangent) const {
+  Suspect suspect;
+  const Numeric& n = numeric[wanted];
+  suspect.shape = gradient.shape;
+  suspect.tolerance = std::max(1e-5, 3 * RelativeTolerance(trial_.LeastFloat()));
+  suspect.cotangent = flat_cotangent;
+  suspect.jacobian = &n.jacobian;
+  for (size_t k = 0; k < n.elements.size(); ++k) {
+    const Slope& slope = n.slopes[cotangent][k];
+    suspect.got.push_back(gradient.Get(n.elements[k]));
+    suspect.expected.push_back(slope.smooth ? slope.value : suspect.got.back());
+  }
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    if (i == wanted || !numeric[i].whole) continue;
+    Named other{Name(wanted_[i]), {}};
+    for (const Slope& slope : numeric[i].slopes[cotangent]) other.values.push_back(slope.value);
+    suspect.others.push_back(std::move(other));
+  }
+  const auto add = [&](const OpwrightParamDef* const* params, const ArrayLists& lists) {
+    for (size_t i = 0; i < lists.size(); ++i)
+      for (size_t k = 0; k < lists[i].size(); ++k)
+        if (IsFloat(lists[i][k].dtype)) suspect.factors.push_back({ItemName(*params[i], k), FlatFloats({{lists[i][k]}})});
+  };
+  add(trial_.def().inputs, trial_.inputs);
+  add(trial_.def().outputs, trial_.outputs);
+  return LikelyKind(suspect);
+}
+
+void GradientCheck::CompareArrays(const Array& got, const Array& expected, double terms, const std::string& argument,
+                                  const std::string& reference) {
+  if (!IsFloat(got.dtype)) return;
+  // Of values of the size of one, whatever this result is: it may be a difference of such.
+  double scale = 0.25;
+  for (int64_t k = 0; k < expected.size(); ++k)
+    if (std::isfinite(expected.Get(k))) scale = std::max(scale, std::fabs(expected.Get(k)));
+  // In units of the last place; rounding errors of a sum grow with the root of its length.
+  const double tolerance = Epsilon(trial_.LeastFloat()) * (16 + 4 * std::sqrt(terms)) * scale;
+  Difference worst;
+  bool wrong = false;
+  for (int64_t k = 0; k < got.size(); ++k) {
+    const double a = got.Get(k);
+    const double b = expected.Get(k);
+    if (!std::isfinite(b) || std::fabs(b) > LargestFinite(got.dtype) / 16) continue;
+    const double error = std::isfinite(a) ? std::fabs(a - b) : INFINITY;
+    if (error <= tolerance || error <= worst.error) continue;
+    wrong = true;
+    worst = {error, tolerance, a, b, IndexText(got.shape, k)};
+  }
+  if (wrong)
+    recorder_.Add("CK016", Severity::kError, argument,
+                  StrCat(argument, " in ", DTypeName(got.dtype), " differs from the ", reference,
+                         " column's by more than its rounding explains"),
+                  "", &worst);
+}
+
+void GradientCheck::AgainstColumn(int32_t column, bool gradients) {
+  recorder_.Stage("comparison with another dtype column");
+  Trial wide(trial_, column);
+  if (!wide.Forward().ok()) return;
+  const std::string reference = DTypeName(wide.LeastFloat());
+  const auto size = [](const ArrayLists& lists) {
+    double n = 0;
+    for (const auto& list : lists)
+      for (const Array& array : list) n += static_cast<double>(array.size());
+    return n;
+  };
+  for (size_t o = 0; o < trial_.outputs.size(); ++o)
+    for (size_t k = 0; k < trial_.outputs[o].size(); ++k) {
+      const Array& got = trial_.outputs[o][k];
+      CompareArrays(got, wide.outputs[o][k], size(trial_.inputs) / std::max(1.0, static_cast<double>(got.size())),
+                    StrCat("output ", ItemName(*trial_.def().outputs[o], k)), reference);
+    }
+  if (!gradients) return;
+  ArrayLists cotangents = wide.MakeCotangents(&random_);
+  for (size_t o = 0; o < cotangents.size(); ++o)
+    for (size_t k = 0; k < cotangents[o].size(); ++k)
+      for (int64_t e = 0; e < cotangents[o][k].size(); ++e) cotangents[o][k].Set(e, cotangents_[o][k].Get(e));
+  ArrayLists expected = wide.MakeGradients();
+  if (!wide.Backward(cotangents, expected).ok()) return;
+  for (const Wanted& w : wanted_) {
+    const Array& got = At(gradients_, w);
+    CompareArrays(got, At(expected, w), size(cotangents_) / std::max(1.0, static_cast<double>(got.size())),
+                  StrCat("gradient of input ", Name(w)), reference);
+  }
+}
+
+}  // namespace opwright::check

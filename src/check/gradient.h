@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The backward call of one case: its own contract, what it may not depend on, and its results
+// against differences of the forward call or against a wider column.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/numeric.h"
+#include "check/record.h"
+#include "check/trial.h"
+
+namespace opwright::check {
+
+// trial: its outputs are those of the forward call.
+class GradientCheck {
+ public:
+  GradientCheck(Trial* trial, Recorder* recorder, uint64_t seed);
+
+  // The memory contract of the backward call. False: it failed, and nothing else can be tried.
+  bool Contract();
+  // Results that must not depend on which other gradients are wanted, on unused outputs given as
+  // absent or as zeros, or on the layout of the cotangents.
+  void Invariance();
+  // Against central differences, for several cotangents.
+  void Differences();
+  // Outputs, and gradients if asked for, against those of another column for the same values.
+  void AgainstColumn(int32_t column, bool gradients);
+
+ private:
+  std::string Name(const Wanted& w) const;
+  void Alone();
+  void Unused();
+  void Layouts();
+  void ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id, const std::string& why,
+                  const std::string& kind);
+  // One input's gradients for one cotangent against its slopes.
+  void CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent, const Array& gradient,
+                  const std::vector<double>& flat_cotangent);
+  std::string KindOf(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent, const Array& gradient,
+                     const std::vector<double>& flat_cotangent) const;
+  void CompareArrays(const Array& got, const Array& expected, double terms, const std::string& argument,
+                     const std::string& reference);
+
+  Trial& trial_;
+  Recorder& recorder_;
+  Random random_;
+  std::vector<Wanted> wanted_;
+  ArrayLists cotangents_;  // of the contract
+  ArrayLists gradients_;  // its results
+};
+
+}  // namespace opwright::check

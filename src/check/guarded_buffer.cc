@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/guarded_buffer.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+
+namespace opwright::check {
+namespace {
+
+constexpr unsigned char kCanary = 0xC5;
+
+// What a signal handler can read: fixed memory, one entry a buffer, begin stored last.
+struct Entry {
+  std::atomic<const char*> begin = nullptr;
+  const char* end = nullptr;
+  const char* data = nullptr;
+  size_t size = 0;
+  char name[96] = {};
+};
+constexpr int kEntries = 512;
+Entry entries[kEntries];
+
+size_t PageSize() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+}  // namespace
+
+GuardedBuffer::GuardedBuffer(const std::string& name, size_t bytes, Flush flush) : size_(bytes) {
+  const size_t page = PageSize();
+  // Empty data has no page of its own: any access is a fault.
+  body_size_ = (bytes + page - 1) / page * page;
+  // Two pages on each side, so that a vector load or a short row beyond the border faults too.
+  mapped_ = body_size_ + 4 * page;
+  void* memory = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  base_ = static_cast<char*>(memory);
+  body_ = base_ + 2 * page;
+  if (body_size_ > 0 && mprotect(body_, body_size_, PROT_READ | PROT_WRITE) != 0) {
+    munmap(base_, mapped_);
+    throw std::bad_alloc();
+  }
+  data_ = flush == Flush::kEnd ? body_ + body_size_ - bytes : body_;
+  Repair();
+  for (int k = 0; k < kEntries; ++k) {
+    Entry& entry = entries[k];
+    if (entry.begin.load(std::memory_order_relaxed) != nullptr) continue;
+    entry.end = base_ + mapped_;
+    entry.data = data_;
+    entry.size = size_;
+    const size_t length = std::min(name.size(), sizeof entry.name - 1);
+    memcpy(entry.name, name.data(), length);
+    entry.name[length] = 0;
+    entry.begin.store(base_, std::memory_order_release);
+    slot_ = k;
+    break;
+  }
+}
+
+GuardedBuffer::~GuardedBuffer() {
+  if (slot_ >= 0) entries[slot_].begin.store(nullptr, std::memory_order_release);
+  munmap(base_, mapped_);
+}
+
+void GuardedBuffer::SetReadOnly(bool read_only) {
+  if (body_size_ > 0) mprotect(body_, body_size_, read_only ? PROT_READ : PROT_READ | PROT_WRITE);
+}
+
+std::optional<int64_t> GuardedBuffer::Damage() const {
+  // The nearest byte to the data says most.
+  for (const char* at = data_ + size_; at < body_ + body_size_; ++at)
+    if (static_cast<unsigned char>(*at) != kCanary) return at - data_;
+  for (const char* at = data_; at > body_; --at)
+    if (static_cast<unsigned char>(at[-1]) != kCanary) return at - 1 - data_;
+  return std::nullopt;
+}
+
+void GuardedBuffer::Repair() {
+  if (body_size_ == 0) return;
+  memset(body_, kCanary, static_cast<size_t>(data_ - body_));
+  memset(data_ + size_, kCanary, static_cast<size_t>(body_ + body_size_ - (data_ + size_)));
+}
+
+Place PlaceOf(const void* address) {
+  const auto* at = static_cast<const char*>(address);
+  for (const Entry& entry : entries) {
+    const char* const begin = entry.begin.load(std::memory_order_acquire);
+    if (begin != nullptr && at >= begin && at < entry.end)
+      return {entry.name, at - entry.data, static_cast<int64_t>(entry.size)};
+  }
+  return {};
+}
+
+}  // namespace opwright::check

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/numeric.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/dtype.h"
+
+namespace opwright::check {
+namespace {
+
+// Inputs up to this size are differentiated whole, of larger ones this many elements.
+constexpr int64_t kWhole = 256;
+constexpr int64_t kSample = 24;
+
+// Relative to max(1, |x|). After Richardson's step the truncation is of the fourth order; what is
+// left is rounding, epsilon / step.
+double StepOf(OpwrightDType dtype) {
+  const double epsilon = Epsilon(dtype);
+  return epsilon < 1e-12 ? 0x1p-12 : epsilon < 1e-5 ? 0x1p-6 : epsilon < 2e-3 ? 0x1p-3 : 0x1p-2;
+}
+
+// The outputs at x + h, x - h, x + h/2, x - h/2.
+struct Samples {
+  std::vector<double> out[4];
+  double at[4];
+};
+
+Slope SlopeOf(const Samples& s, const std::vector<double>& centre, double x, const std::vector<double>& c, double epsilon) {
+  double wide = 0;
+  double narrow = 0;
+  double right[2] = {};  // one-sided, by step
+  double left[2] = {};
+  double moved = 0;  // size of what rounding acts on
+  for (size_t j = 0; j < centre.size(); ++j) {
+    const double o[4] = {s.out[0][j], s.out[1][j], s.out[2][j], s.out[3][j]};
+    if (o[0] == centre[j] && o[1] == centre[j] && o[2] == centre[j] && o[3] == centre[j]) continue;
+    wide += c[j] * (o[0] - o[1]) / (s.at[0] - s.at[1]);
+    narrow += c[j] * (o[2] - o[3]) / (s.at[2] - s.at[3]);
+    for (int k = 0; k < 2; ++k) {
+      right[k] += c[j] * (o[2 * k] - centre[j]) / (s.at[2 * k] - x);
+      left[k] += c[j] * (centre[j] - o[2 * k + 1]) / (x - s.at[2 * k + 1]);
+    }
+    moved += std::fabs(c[j]) * std::max({std::fabs(centre[j]), std::fabs(o[0]), std::fabs(o[1])});
+  }
+  Slope slope;
+  const double rounding = 2 * epsilon * moved / (s.at[2] - s.at[3]);
+  slope.value = (4 * narrow - wide) / 3;
+  slope.noise = std::fabs(narrow - wide) / 3 + rounding;
+  // Where the function is smooth, the gap between the one-sided slopes halves with the step.
+  const double gap = std::fabs(right[0] - left[0]);
+  const double narrow_gap = std::fabs(right[1] - left[1]);
+  const double size = std::fabs(right[1]) + std::fabs(left[1]);
+  const bool kink = narrow_gap > 0.7 * gap && narrow_gap > 1e-3 * size + 20 * rounding;
+  // A kink between the two steps: they disagree by more than a smooth function can.
+  const bool torn = std::fabs(narrow - wide) > 0.02 * size + 20 * rounding;
+  slope.smooth = std::isfinite(slope.value) && !kink && !torn;
+  return slope;
+}
+
+}  // namespace
+
+std::vector<double> FlatFloats(const ArrayLists& lists) {
+  std::vector<double> flat;
+  for (const auto& list : lists)
+    for (const Array& array : list)
+      for (int64_t k = 0; IsFloat(array.dtype) && k < array.size(); ++k) flat.push_back(array.Get(k));
+  return flat;
+}
+
+double RelativeTolerance(OpwrightDType dtype) {
+  const double epsilon = Epsilon(dtype);
+  return epsilon < 1e-12 ? 1e-6 : epsilon < 1e-5 ? 1e-3 : epsilon < 2e-3 ? 3e-2 : 0.1;
+}
+
+Numeric Differentiate(Trial* trial, const Wanted& wanted, const std::vector<std::vector<double>>& cotangents,
+                      Random* random) {
+  Array& input = trial->inputs[static_cast<size_t>(wanted.input)][static_cast<size_t>(wanted.item)];
+  const ArrayLists outputs = trial->outputs;
+  const std::vector<double> centre = FlatFloats(outputs);
+  const double epsilon = Epsilon(trial->LeastFloat());
+  Numeric numeric;
+  numeric.whole = input.size() <= kWhole;
+  numeric.slopes.resize(cotangents.size());
+  for (int64_t k = 0; k < (numeric.whole ? input.size() : kSample); ++k)
+    numeric.elements.push_back(numeric.whole ? k : static_cast<int64_t>(random->Bits() % static_cast<uint64_t>(input.size())));
+
+  for (int64_t element : numeric.elements) {
+    const double x = input.Get(element);
+    const double step = StepOf(trial->LeastFloat()) * std::max(1.0, std::fabs(x));
+    Samples samples;
+    bool ok = std::isfinite(x);
+    for (int k = 0; k < 4; ++k) {
+      input.Set(element, x + (k % 2 == 0 ? 1 : -1) * (k < 2 ? step : step / 2));
+      samples.at[k] = input.Get(element);  // as it was rounded
+      ok = ok && trial->Forward().ok();
+      samples.out[k] = FlatFloats(trial->outputs);
+    }
+    input.Set(element, x);
+    for (size_t c = 0; c < cotangents.size(); ++c) {
+      Slope slope;
+      slope.smooth = false;
+      if (ok) slope = SlopeOf(samples, centre, x, cotangents[c], epsilon);
+      numeric.slopes[c].push_back(slope);
+    }
+    if (!numeric.whole) continue;
+    std::vector<double> column(centre.size());
+    for (size_t j = 0; j < centre.size(); ++j)
+      column[j] = (4 * (samples.out[2][j] - samples.out[3][j]) / (samples.at[2] - samples.at[3]) -
+                   (samples.out[0][j] - samples.out[1][j]) / (samples.at[0] - samples.at[1])) / 3;
+    numeric.jacobian.push_back(std::move(column));
+  }
+  trial->outputs = outputs;
+  return numeric;
+}
+
+}  // namespace opwright::check

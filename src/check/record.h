@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a child tells its parent, in memory that both see. It is right up to the moment of a crash.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "check/check.h"
+#include "check/child.h"
+
+namespace opwright::check {
+
+struct DifferenceRecord {
+  double error;
+  double tolerance;
+  double got;
+  double expected;
+  Text<96> index;
+};
+
+struct FindingRecord {
+  Text<8> id;
+  int32_t severity;
+  Text<96> argument;
+  Text<1024> message;
+  Text<256> kind;
+  int32_t has_difference;
+  DifferenceRecord difference;
+};
+
+struct RowRecord {
+  int32_t used;
+  int32_t right;
+  Text<256> reason;  // why nothing was compared
+  int64_t elements;
+  int64_t skipped;
+  DifferenceRecord worst;
+  Text<256> kind;
+};
+
+// Of one case in one dtype column.
+struct CaseRecord {
+  static constexpr int kFindings = 24;
+  static constexpr int kRows = 64;
+
+  ChildState state;
+  int32_t refused;  // by the metadef's rules or by the kernel; nothing was judged
+  Text<512> refusal;
+  int32_t num_findings;
+  FindingRecord findings[kFindings];
+  RowRecord rows[kRows];  // in the order of RowsOf
+};
+
+// Writes findings; the same id for the same argument is written once.
+class Recorder {
+ public:
+  explicit Recorder(CaseRecord* record) : record_(*record) {}
+
+  void Stage(const std::string& what) { record_.state.stage = what.c_str(); }
+  void Refuse(const std::string& why);
+  void Add(const char* id, Severity severity, const std::string& argument, const std::string& message,
+           const std::string& kind = "", const Difference* difference = nullptr);
+  bool Has(const char* id) const;
+  RowRecord* Row(int32_t index) { return index < CaseRecord::kRows ? &record_.rows[index] : nullptr; }
+
+ private:
+  CaseRecord& record_;
+};
+
+DifferenceRecord ToRecord(const Difference& difference);
+Difference FromRecord(const DifferenceRecord& record);
+
+}  // namespace opwright::check

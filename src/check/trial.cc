@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/trial.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "registry/host.h"
+#include "runtime/dtype.h"
+#include "runtime/signature.h"
+
+namespace opwright::check {
+namespace {
+
+// Tensors that a dynamic input gets at most; see MakeCases.
+constexpr int64_t kMostItems = 3;
+
+std::vector<OpwrightArgument> Split(OpwrightTensor* tensors, const Counts& counts) {
+  std::vector<OpwrightArgument> arguments;
+  for (int64_t count : counts) {
+    arguments.push_back({count == 0 ? nullptr : tensors, count});
+    tensors += count;
+  }
+  return arguments;
+}
+
+// Indices must be valid for the smallest dimension that they could go over.
+int64_t IntegerLimit(const Case& c) {
+  int64_t limit = 3;
+  for (const auto& shapes : c.shapes)
+    for (const Shape& shape : shapes)
+      for (int64_t dim : shape) limit = std::min(limit, std::max<int64_t>(dim, 1));
+  return limit;
+}
+
+}  // namespace
+
+Counts CountsOf(const ArrayLists& lists) {
+  Counts counts;
+  for (const auto& list : lists) counts.push_back(static_cast<int64_t>(list.size()));
+  return counts;
+}
+
+int64_t Total(const Counts& counts) {
+  int64_t total = 0;
+  for (int64_t count : counts) total += count;
+  return total;
+}
+
+void AppendTensors(ArrayLists& lists, std::vector<OpwrightTensor>* tensors) {
+  for (auto& list : lists)
+    for (Array& array : list) tensors->push_back(array.Tensor());
+}
+
+Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed)
+    : attrs(MakeAttrs(op.def())), op_(op), column_(column) {
+  Random random(seed);
+  const int64_t limit = IntegerLimit(c);
+  for (int32_t i = 0; i < def().num_inputs; ++i) {
+    std::vector<Array> list;
+    for (const Shape& shape : c.shapes[static_cast<size_t>(i)]) {
+      list.emplace_back(InputType(i), shape);
+      Fill(&list.back(), c.values, limit, &random);
+    }
+    inputs.push_back(std::move(list));
+  }
+}
+
+Trial::Trial(const Trial& other, int32_t column) : attrs(other.attrs), op_(other.op_), column_(column) {
+  const auto convert = [](const ArrayLists& from, const auto& dtype_of) {
+    ArrayLists to;
+    for (size_t i = 0; i < from.size(); ++i) {
+      std::vector<Array> list;
+      for (const Array& array : from[i]) {
+        list.emplace_back(dtype_of(static_cast<int32_t>(i)), array.shape);
+        for (int64_t k = 0; k < array.size(); ++k) list.back().Set(k, array.Get(k));
+      }
+      to.push_back(std::move(list));
+    }
+    return to;
+  };
+  inputs = convert(other.inputs, [&](int32_t i) { return InputType(i); });
+  outputs = convert(other.outputs, [&](int32_t i) { return def().outputs[i]->dtypes[column_]; });
+}
+
+Status Trial::MakeOutputs() {
+  std::vector<OpwrightTensor> tensors;
+  AppendTensors(inputs, &tensors);
+  const std::vector<OpwrightArgument> arguments = Split(tensors.data(), CountsOf(inputs));
+  CallArguments call;
+  call.inputs = arguments.data();
+  call.num_inputs = def().num_inputs;
+  call.attrs = attrs.data();
+  call.num_attrs = def().num_attrs;
+  Arena arena(DefaultHost());
+  std::vector<InferredOutput> inferred(static_cast<size_t>(def().num_outputs));
+  OPWRIGHT_RETURN_IF_ERROR(op_.Infer(call, inferred.data(), arena));
+  outputs.clear();
+  for (const InferredOutput& output : inferred) {
+    std::vector<Array> list;
+    for (int64_t k = 0; k < output.count; ++k)
+      list.emplace_back(output.dtype, Shape(output.shapes[k].dims, output.shapes[k].dims + output.shapes[k].ndim));
+    outputs.push_back(std::move(list));
+  }
+  return {};
+}
+
+Status Trial::Forward(OpwrightTensor* tensors) {
+  const Counts counts = CountsOf(inputs);
+  const std::vector<OpwrightArgument> in = Split(tensors, counts);
+  std::vector<OpwrightArgument> out = Split(tensors + Total(counts), CountsOf(outputs));
+  CallArguments call;
+  call.inputs = in.data();
+  call.num_inputs = def().num_inputs;
+  call.outputs = out.data();
+  call.num_outputs = def().num_outputs;
+  call.attrs = attrs.data();
+  call.num_attrs = def().num_attrs;
+  return op_.Call(call);
+}
+
+Status Trial::Forward() {
+  std::vector<OpwrightTensor> tensors;
+  AppendTensors(inputs, &tensors);
+  AppendTensors(outputs, &tensors);
+  return Forward(tensors.data());
+}
+
+Status Trial::Backward(OpwrightTensor* tensors, const Counts& cotangents, const Counts& gradients) {
+  OpwrightTensor* at = tensors;
+  const auto next = [&](const Counts& counts) {
+    std::vector<OpwrightArgument> arguments = Split(at, counts);
+    at += Total(counts);
+    return arguments;
+  };
+  const auto in = next(CountsOf(inputs));
+  const auto out = next(CountsOf(outputs));
+  const auto cotangent = next(cotangents);
+  const auto gradient = next(gradients);
+  return op_.CallGradient(in.data(), out.data(), attrs.data(), def().num_attrs, cotangent.data(), gradient.data());
+}
+
+Status Trial::Backward(ArrayLists& cotangents, ArrayLists& gradients) {
+  std::vector<OpwrightTensor> tensors;
+  for (ArrayLists* lists : {&inputs, &outputs, &cotangents, &gradients}) AppendTensors(*lists, &tensors);
+  return Backward(tensors.data(), CountsOf(cotangents), CountsOf(gradients));
+}
+
+ArrayLists Trial::MakeCotangents(Random* random) const {
+  ArrayLists cotangents;
+  for (const auto& list : outputs) {
+    std::vector<Array> own;
+    for (const Array& output : list) {
+      if (!IsFloat(output.dtype)) continue;
+      own.emplace_back(output.dtype, output.shape);
+      FillCotangent(&own.back(), random);
+    }
+    cotangents.push_back(std::move(own));
+  }
+  return cotangents;
+}
+
+std::vector<Wanted> Trial::wanted() const {
+  std::vector<Wanted> wanted;
+  if (op_.gradient() == nullptr) return wanted;
+  const std::vector<RowName> rows = RowsOf(def());
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const RowName& row = rows[r];
+    const auto& list = inputs[static_cast<size_t>(row.input)];
+    if (row.item < static_cast<int64_t>(list.size()) && IsFloat(InputType(row.input)) &&
+        GivesGradient(*op_.gradient(), row.input))
+      wanted.push_back({row.input, row.item, static_cast<int32_t>(r)});
+  }
+  return wanted;
+}
+
+ArrayLists Trial::MakeGradients() const {
+  ArrayLists gradients(inputs.size());
+  for (const Wanted& w : wanted()) {
+    const Array& input = inputs[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)];
+    gradients[static_cast<size_t>(w.input)].emplace_back(input.dtype, input.shape);
+  }
+  return gradients;
+}
+
+OpwrightDType Trial::LeastFloat() const {
+  OpwrightDType least = kFloat64;
+  const auto look = [&](OpwrightDType dtype) {
+    if (IsFloat(dtype) && Epsilon(dtype) > Epsilon(least)) least = dtype;
+  };
+  for (int32_t i = 0; i < def().num_inputs; ++i) look(def().inputs[i]->dtypes[column_]);
+  for (int32_t i = 0; i < def().num_outputs; ++i) look(def().outputs[i]->dtypes[column_]);
+  return least;
+}
+
+std::vector<RowName> RowsOf(const OpwrightOpDef& def) {
+  std::vector<RowName> rows;
+  for (int32_t i = 0; i < def.num_inputs; ++i) {
+    const bool dynamic = def.inputs[i]->kind == kOpwrightDynamic;
+    for (int64_t k = 0; k < (dynamic ? kMostItems : 1); ++k)
+      rows.push_back({i, k, dynamic ? StrCat(def.inputs[i]->name, "[", k, "]") : std::string(def.inputs[i]->name)});
+  }
+  return rows;
+}
+
+bool GivesGradient(const OpwrightGradient& gradient, int32_t input) {
+  return std::find(gradient.outputs, gradient.outputs + gradient.num_outputs, input) !=
+         gradient.outputs + gradient.num_outputs;
+}
+
+bool HasGradientColumn(Operator& op, int32_t column) {
+  const OpwrightGradient& gradient = *op.gradient();
+  std::vector<OpwrightTensor> tensors(static_cast<size_t>(gradient.num_inputs));
+  std::vector<OpwrightArgument> arguments;
+  for (int32_t i = 0; i < gradient.num_inputs; ++i) {
+    const OpwrightRole role = gradient.inputs[i];
+    const OpwrightParamDef* const* params = role.kind == kOpwrightRoleInput ? op.def().inputs : op.def().outputs;
+    tensors[static_cast<size_t>(i)].dtype = params[role.index]->dtypes[column];
+    arguments.push_back({&tensors[static_cast<size_t>(i)], 1});
+  }
+  return SelectGradientColumn(op.backward()->def(), gradient.inputs, arguments.data()).ok();
+}
+
+int32_t WidestColumn(Operator& op, bool gradient) {
+  const OpwrightOpDef& def = op.def();
+  int32_t best = -1;
+  int best_width = -1;
+  for (int32_t c = 0; c < def.num_columns; ++c) {
+    if (gradient && !HasGradientColumn(op, c)) continue;
+    int width = 0;
+    for (int32_t i = 0; i < def.num_inputs; ++i)
+      if (IsFloat(def.inputs[i]->dtypes[c])) width += FloatWidth(def.inputs[i]->dtypes[c]);
+    for (int32_t i = 0; i < def.num_outputs; ++i)
+      if (IsFloat(def.outputs[i]->dtypes[c])) width += FloatWidth(def.outputs[i]->dtypes[c]);
+    if (width > best_width) {
+      best = c;
+      best_width = width;
+    }
+  }
+  return best;
+}
+
+}  // namespace opwright::check

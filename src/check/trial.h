@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An operator with one case's inputs in one dtype column: arrays for everything that its forward and
+// its backward call touch, and the calls themselves.
+#pragma once
+
+#include <vector>
+
+#include "base/error.h"
+#include "check/array.h"
+#include "check/cases.h"
+#include "registry/library.h"
+
+namespace opwright::check {
+
+using ArrayLists = std::vector<std::vector<Array>>;  // [input or output][tensor]
+using Counts = std::vector<int64_t>;
+
+Counts CountsOf(const ArrayLists& lists);
+int64_t Total(const Counts& counts);
+// Appends a dense tensor for each array.
+void AppendTensors(ArrayLists& lists, std::vector<OpwrightTensor>* tensors);
+
+// One tensor that is due a gradient.
+struct Wanted {
+  int32_t input = 0;
+  int64_t item = 0;
+  int32_t row = 0;  // of the report
+};
+
+class Trial {
+ public:
+  Trial(Operator& op, int32_t column, const Case& c, uint64_t seed);
+  // The same values in another column.
+  Trial(const Trial& other, int32_t column);
+
+  // Makes the outputs. The error of a shape that is refused.
+  Status MakeOutputs();
+  // tensors: inputs, outputs.
+  Status Forward(OpwrightTensor* tensors);
+  // From arrays to arrays, with none of the checks.
+  Status Forward();
+  // tensors: inputs, outputs, cotangents, gradients; counts of the last two.
+  Status Backward(OpwrightTensor* tensors, const Counts& cotangents, const Counts& gradients);
+  Status Backward(ArrayLists& cotangents, ArrayLists& gradients);
+
+  // Random, for the float outputs; none for others.
+  ArrayLists MakeCotangents(Random* random) const;
+  // For the inputs that are due a gradient.
+  ArrayLists MakeGradients() const;
+  std::vector<Wanted> wanted() const;
+
+  Operator& op() const { return op_; }
+  const OpwrightOpDef& def() const { return op_.def(); }
+  int32_t column() const { return column_; }
+  OpwrightDType InputType(int32_t i) const { return def().inputs[i]->dtypes[column_]; }
+  // The least precise float of the column: it sets what can be told apart.
+  OpwrightDType LeastFloat() const;
+
+  ArrayLists inputs;
+  ArrayLists outputs;
+  std::vector<OpwrightAttr> attrs;
+
+ private:
+  Operator& op_;
+  int32_t column_;
+};
+
+// A report row for each tensor that an input may have.
+struct RowName {
+  int32_t input;
+  int64_t item;
+  std::string name;
+};
+std::vector<RowName> RowsOf(const OpwrightOpDef& def);
+
+// Whether the backward operator gives a gradient of the input.
+bool GivesGradient(const OpwrightGradient& gradient, int32_t input);
+
+// Whether the backward operator has a dtype column for the forward's.
+bool HasGradientColumn(Operator& op, int32_t column);
+
+// The column with the widest floats; with gradient, of those that have a gradient column. -1: none.
+int32_t WidestColumn(Operator& op, bool gradient);
+
+}  // namespace opwright::check

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/staging.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.h"
+#include "runtime/dtype.h"
+#include "runtime/strided.h"
+
+namespace opwright {
+namespace {
+
+bool Overlaps(const ByteRange& a, const ByteRange& b) {
+  return a.begin < a.end && b.begin < b.end && a.begin < b.end && b.begin < a.end;
+}
+
+bool IsAligned(const OpwrightTensor& t) {
+  return reinterpret_cast<uintptr_t>(DataOf(t)) % static_cast<uintptr_t>(std::min<int64_t>(ItemSize(t.dtype), 8)) == 0;
+}
+
+}  // namespace
+
+Status Staging::Prepare() {
+  const OpwrightOpDef& def = *launch_.def;
+  inputs_ = arena_.Make<OpwrightArgument>(def.num_inputs);
+  outputs_ = arena_.Make<OpwrightArgument>(def.num_outputs);
+  for (int32_t i = 0; i < def.num_inputs; ++i) OPWRIGHT_RETURN_IF_ERROR(PrepareInput(i));
+  if (launch_.entry->kernel->takes_expanded) ExpandInputs();
+  for (int32_t i = 0; i < def.num_outputs; ++i) OPWRIGHT_RETURN_IF_ERROR(PrepareOutput(i));
+  return {};
+}
+
+bool Staging::Mutates(int32_t input) const {
+  const OpwrightOpDef& def = *launch_.def;
+  return std::find(def.mutates, def.mutates + def.num_mutates, input) != def.mutates + def.num_mutates;
+}
+
+// What the kernel writes must not change what it still reads: outputs, and the other inputs that it mutates.
+bool Staging::OverlapsWritten(int32_t input, const OpwrightTensor& t) const {
+  const ByteRange range = BytesOf(t);
+  for (int32_t i = 0; i < launch_.num_outputs; ++i)
+    for (int64_t k = 0; k < launch_.outputs[i].count; ++k)
+      if (Overlaps(range, BytesOf(launch_.outputs[i].tensors[k]))) return true;
+  for (int32_t m = 0; m < launch_.def->num_mutates; ++m) {
+    const int32_t mutated = launch_.def->mutates[m];
+    if (mutated == input) continue;
+    for (int64_t k = 0; k < launch_.inputs[mutated].count; ++k)
+      if (Overlaps(range, BytesOf(launch_.inputs[mutated].tensors[k]))) return true;
+  }
+  return false;
+}
+
+bool Staging::OverlapsEarlierOutput(int32_t output, int64_t item) const {
+  if (output == 0 && item == 0) return false;
+  const ByteRange range = BytesOf(launch_.outputs[output].tensors[item]);
+  for (int32_t i = 0; i <= output; ++i) {
+    const int64_t end = i == output ? item : launch_.outputs[i].count;
+    for (int64_t k = 0; k < end; ++k)
+      if (Overlaps(range, BytesOf(launch_.outputs[i].tensors[k]))) return true;
+  }
+  return false;
+}
+
+// A dense tensor of the same shape in scratch.
+Status Staging::Stage(const OpwrightTensor& t, OpwrightDType dtype, OpwrightTensor* staged) {
+  *staged = t;
+  staged->dtype = dtype;
+  staged->strides = nullptr;
+  staged->byte_offset = 0;
+  const int64_t bytes = NumElements(t) * ItemSize(dtype);
+  staged->data = arena_.Large(static_cast<size_t>(bytes));
+  if (staged->data == nullptr)
+    return MakeError("CL010", StrCat(launch_.def->name, ": no memory for a dense copy of ", bytes, " bytes"));
+  return {};
+}
+
+// A number of the host language must be one that the column's integers have.
+Status Staging::CheckWeak(int32_t input, const OpwrightTensor& t, OpwrightDType dtype) const {
+  const bool is_unsigned = dtype.code == kOpwrightUInt;
+  if (t.dtype.code == kOpwrightFloat || (dtype.code != kOpwrightInt && !is_unsigned) || NumElements(t) != 1) return {};
+  int64_t value;
+  memcpy(&value, DataOf(t), sizeof value);
+  const int bits = dtype.bits - (is_unsigned ? 0 : 1);
+  const int64_t most = bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
+  const int64_t least = is_unsigned ? 0 : -most - 1;
+  if (value >= least && value <= most) return {};
+  return MakeError("CL002", StrCat(launch_.def->name, ": the number ", value, " of input ", launch_.def->inputs[input]->name,
+                                   " is out of range for ", DTypeName(dtype)));
+}
+
+// Memory that is written must have a place of its own for each element.
+Status Staging::CheckDistinct(const char* what, const char* name, const OpwrightTensor& t) const {
+  for (int32_t k = 0; k < t.ndim && t.strides != nullptr; ++k)
+    if (t.strides[k] == 0 && t.shape[k] > 1 && NumElements(t) > 0)
+      return MakeError("CL008", StrCat(launch_.def->name, ": ", what, " ", name, " has stride 0 in dimension ", k, " of size ",
+                                       t.shape[k], ": its elements share memory and cannot hold the result"));
+  return {};
+}
+
+Status Staging::PrepareInput(int32_t i) {
+  const OpwrightArgument& given = launch_.inputs[i];
+  const OpwrightDType dtype = launch_.def->inputs[i]->dtypes[plan_.column];
+  const bool mutates = launch_.def->num_mutates > 0 && Mutates(i);
+  OpwrightTensor* tensors = arena_.Make<OpwrightTensor>(given.count);
+  inputs_[i] = {tensors, given.count};
+  for (int64_t k = 0; k < given.count; ++k) {
+    const OpwrightTensor& t = given.tensors[k];
+    if (t.dtype == dtype && IsDense(t) && IsAligned(t) && (mutates || !OverlapsWritten(i, t))) {
+      tensors[k] = t;
+    } else {
+      const char* const name = launch_.def->inputs[i]->name;
+      if (mutates && !(t.dtype == dtype))
+        return MakeError("CL008", StrCat(launch_.def->name, ": input ", name, " is written by the operator and cannot be "
+                                         "converted from ", DTypeName(t.dtype), " to ", DTypeName(dtype)));
+      if (mutates) OPWRIGHT_RETURN_IF_ERROR(CheckDistinct("input", name, t));
+      if (IsWeak(t.dtype)) OPWRIGHT_RETURN_IF_ERROR(CheckWeak(i, t, dtype));
+      OPWRIGHT_RETURN_IF_ERROR(Stage(t, dtype, &tensors[k]));
+      CopyTensor(t, tensors[k]);
+      must_copy_back_ = must_copy_back_ || mutates;
+    }
+    tensors[k].strides = arena_.Make<int64_t>(t.ndim);
+    DenseStrides(t.ndim, t.shape, tensors[k].strides);
+  }
+  return {};
+}
+
+Status Staging::PrepareOutput(int32_t i) {
+  const OpwrightArgument& given = launch_.outputs[i];
+  const OpwrightDType dtype = plan_.outputs[i].dtype;
+  OpwrightTensor* tensors = arena_.Make<OpwrightTensor>(given.count);
+  outputs_[i] = {tensors, given.count};
+  for (int64_t k = 0; k < given.count; ++k) {
+    const OpwrightTensor& t = given.tensors[k];
+    if (t.dtype == dtype && IsDense(t) && IsAligned(t) && !OverlapsEarlierOutput(i, k)) {
+      tensors[k] = t;
+    } else {
+      OPWRIGHT_RETURN_IF_ERROR(CheckDistinct("output", launch_.def->outputs[i]->name, t));
+      OPWRIGHT_RETURN_IF_ERROR(Stage(t, dtype, &tensors[k]));
+      must_copy_back_ = true;
+    }
+    tensors[k].strides = arena_.Make<int64_t>(t.ndim);
+    DenseStrides(t.ndim, t.shape, tensors[k].strides);
+  }
+  return {};
+}
+
+// The inputs named in a broadcast(...) rule, seen in its shape.
+void Staging::ExpandInputs() {
+  const OpwrightOpDef& def = *launch_.def;
+  for (int32_t o = 0; o < def.num_outputs; ++o) {
+    const OpwrightShapeRule& rule = *def.shape_rules[o];
+    if (rule.kind != kOpwrightShapeBroadcast || plan_.outputs[o].count != 1) continue;
+    for (int32_t a = 0; a < rule.num_args; ++a) {
+      const OpwrightArgument& argument = inputs_[rule.args[a]];
+      for (int64_t k = 0; k < argument.count; ++k) Expand(plan_.outputs[o].shapes[0], &argument.tensors[k]);
+    }
+  }
+}
+
+void Staging::Expand(const ShapeView& shape, OpwrightTensor* t) {
+  const int32_t lead = shape.ndim - t->ndim;
+  if (lead < 0) return;
+  int64_t* strides = arena_.Make<int64_t>(shape.ndim);
+  for (int32_t k = 0; k < shape.ndim; ++k) {
+    const bool repeats = k < lead || (t->shape[k - lead] == 1 && shape.dims[k] != 1);
+    strides[k] = repeats ? 0 : t->strides[k - lead];
+  }
+  t->ndim = shape.ndim;
+  t->shape = const_cast<int64_t*>(shape.dims);
+  t->strides = strides;
+}
+
+void Staging::CopyBack() {
+  const OpwrightOpDef& def = *launch_.def;
+  const auto copy = [](const OpwrightArgument& staged, const OpwrightArgument& given) {
+    for (int64_t k = 0; k < staged.count; ++k)
+      if (DataOf(staged.tensors[k]) != DataOf(given.tensors[k])) CopyTensor(staged.tensors[k], given.tensors[k]);
+  };
+  for (int32_t i = 0; i < def.num_outputs; ++i) copy(outputs_[i], launch_.outputs[i]);
+  for (int32_t m = 0; m < def.num_mutates; ++m) copy(inputs_[def.mutates[m]], launch_.inputs[def.mutates[m]]);
+}
+
+}  // namespace opwright

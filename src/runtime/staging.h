@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between the caller's tensors and those that a kernel sees: dense, aligned, of the column's dtypes, inputs
+// apart from outputs. Tensors that are so already are handed on as they are.
+#pragma once
+
+#include "base/error.h"
+#include "opwright/c_api.h"
+#include "runtime/arena.h"
+#include "runtime/plan.h"
+
+namespace opwright {
+
+class Staging {
+ public:
+  Staging(const Launch& launch, const Plan& plan, Arena& arena) : launch_(launch), plan_(plan), arena_(arena) {}
+
+  // After it inputs() and outputs() are what the kernel gets.
+  Status Prepare();
+
+  // After the kernel: back into the caller's memory where a copy stood in for it.
+  void Finish() {
+    if (must_copy_back_) CopyBack();
+  }
+
+  const OpwrightArgument* inputs() const { return inputs_; }
+  const OpwrightArgument* outputs() const { return outputs_; }
+
+ private:
+  bool Mutates(int32_t input) const;
+  bool OverlapsWritten(int32_t input, const OpwrightTensor& t) const;
+  bool OverlapsEarlierOutput(int32_t output, int64_t item) const;
+  Status Stage(const OpwrightTensor& t, OpwrightDType dtype, OpwrightTensor* staged);
+  Status CheckWeak(int32_t input, const OpwrightTensor& t, OpwrightDType dtype) const;
+  Status CheckDistinct(const char* what, const char* name, const OpwrightTensor& t) const;
+  Status PrepareInput(int32_t i);
+  Status PrepareOutput(int32_t i);
+  void ExpandInputs();
+  void Expand(const ShapeView& shape, OpwrightTensor* t);
+  void CopyBack();
+
+  const Launch& launch_;
+  const Plan& plan_;
+  Arena& arena_;
+  OpwrightArgument* inputs_ = nullptr;
+  OpwrightArgument* outputs_ = nullptr;
+  bool must_copy_back_ = false;
+};
+
+}  // namespace opwright

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""acl.ops on torch tensors: in an autograd.Function, by itself, compiled."""
+
+
+def test_a_call_inside_an_autograd_function_works_with_any_backward(run):
+    run("""
+        import torch
+        class ElementAdd(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, y):
+                return acl.ops.element_add(x, y)
+            @staticmethod
+            def backward(ctx, grad_output):
+                return grad_output, grad_output
+        register()
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = torch.tensor([10.0, 20.0], requires_grad=True)
+        z = ElementAdd.apply(x, y)
+        assert z.tolist() == [11, 22] and z.requires_grad
+        (z * torch.tensor([3.0, 4.0])).sum().backward()
+        assert x.grad.tolist() == y.grad.tolist() == [3, 4]
+    """)
+
+
+def test_a_registered_gradient_differentiates_in_distinct_memory(run):
+    run("""
+        import torch
+        register()
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = torch.tensor([10.0, 20.0], requires_grad=True)
+        acl.ops.element_add(x, y).sum().backward()
+        x.grad.mul_(0)
+        assert y.grad.tolist() == [1, 1]
+    """)
+
+
+def test_torch_imported_after_the_registration_takes_the_operator(run):
+    run("""
+        register()
+        operator = acl.ops.element_add
+        import torch
+        x = torch.ones(2, requires_grad=True)
+        operator(x, x.detach()).sum().backward()
+        assert x.grad.tolist() == [1, 1]
+    """)
+
+
+# M11
+def test_a_gradient_registered_after_the_first_torch_call_is_used(run):
+    run("""
+        import torch
+        acl.init(), acl.ops.load_operator_library(LIBRARY), acl.op.register_operator("element_add")
+        acl.op.register_operator_model("element_add", ADD, "element_add")
+        x = torch.ones(2, requires_grad=True)
+        z = acl.ops.element_add(x, x.detach())
+        try:
+            z.sum().backward()
+            raise SystemExit("no error")
+        except opwright.GradientError as error:
+            assert "register_operator_gradient" in str(error)
+        assert acl.op.register_operator_gradient("element_add", GRAD) == 0
+        acl.ops.element_add(x, x.detach()).sum().backward()
+        assert x.grad.tolist() == [1, 1]
+    """)
+
+
+def test_a_registered_operator_can_be_unregistered_and_registered_again(run):
+    run("""
+        import torch
+        register()
+        x = torch.ones(2)
+        old = acl.ops.element_add
+        assert acl.op.unregister_operator("element_add") == 0
+        assert register() == [0] * 6
+        assert acl.ops.element_add is not old
+        assert acl.ops.element_add(x, x).tolist() == old(x, x).tolist() == [2, 2]
+    """)
+
+
+def test_a_compiled_function_calls_the_operator_in_one_graph(run):
+    run("""
+        import torch
+        register()
+        operator = acl.ops.element_add
+        def twice(x, y):
+            return operator(x, y) * 2
+        compiled = torch.compile(twice, fullgraph=True, backend="aot_eager")
+        x = torch.ones(3, requires_grad=True)
+        out = compiled(x, torch.ones(3))
+        out.sum().backward()
+        assert out.tolist() == [4, 4, 4] and x.grad.tolist() == [2, 2, 2]
+    """)
