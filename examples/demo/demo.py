@@ -28,8 +28,9 @@ import opwright
 ROOT = Path(__file__).resolve().parents[2]
 OPERATOR = ROOT / "examples" / "fused_add_scale"
 LEAST_ACCURACY = 0.95
-# The forward values are equal; the gradients' sums are rounded differently, which training carries on.
-LARGEST_LOSS_DIFFERENCE = 1e-3
+# The forward values are equal; the gradients' sums are rounded differently, which training carries on:
+# a few 1e-6 after 20 epochs.
+LARGEST_LOSS_DIFFERENCE = 1e-4
 
 _started = time.perf_counter()
 
@@ -53,17 +54,6 @@ def program(*arguments) -> str:
     if done.returncode != 0:
         fail(f"`{shown}` ended with {done.returncode}")
     return done.stdout
-
-
-def check(library: Path) -> str:
-    """The verdict of `opwright check`; a build without that verb fails here, unless told otherwise."""
-    listed = subprocess.run([sys.executable, "-m", "opwright", "--help"], capture_output=True, text=True)
-    if "\n  check " in listed.stdout:
-        return program("check", library)
-    if os.environ.get("OPWRIGHT_DEMO_UNCHECKED") != "1":
-        fail("this build of opwright has no verb check")
-    print("    NOT CHECKED: this build of opwright has no verb check")
-    return "not checked: this build of opwright has no verb check"
 
 
 def show_comparisons(rows: list[compare.Comparison]) -> None:
@@ -112,7 +102,7 @@ def facts(identity: str) -> dict[str, str]:
     return {
         "Opwright": opwright.__version__,
         "operator library": f"sha256 {identity}",
-        "PyTorch": f"{torch.__version__}, {torch.get_num_threads()} threads",
+        "PyTorch": f"{torch.__version__}, {torch.get_num_threads()} thread",
         "numpy": numpy.__version__,
         "Python": platform.python_version(),
         "compiler": compiler.stdout.splitlines()[0] if compiler.stdout else "",
@@ -125,19 +115,22 @@ def facts(identity: str) -> dict[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--operator", type=Path, default=OPERATOR, help="the operator folder")
-    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--repetitions", type=int, default=15, help="measurements for each time")
     parser.add_argument("--page", type=Path, default=ROOT / "build" / "demo" / "index.html")
     arguments = parser.parse_args()
     arguments.page.parent.mkdir(parents=True, exist_ok=True)
     library = arguments.page.parent / "libfused_add_scale.so"
 
-    step("the metadef is right")
+    # The tensors are small: a second thread costs more than it gives, and times are steadier with one.
+    torch.set_num_threads(1)
+
+    step("validate: the metadef")
     program("validate", arguments.operator / "op.json")
     step("build: the kernels and the metadef to one library")
     program("build", arguments.operator, "-o", library)
     step("check: kernels between guard pages, gradients against central differences")
-    verdict = check(library)
+    verdict = program("check", library)
     step("load and register in PyTorch")
     loaded = opwright.load(library)
     custom = loaded.fused_add_scale

@@ -13,7 +13,7 @@ from torch import nn
 
 SEED = 7
 BATCH = 64
-LEARNING_RATE = 0.03
+LEARNING_RATE = 0.05
 # Smooth activations: at a kink of ReLU the last bit of a sum decides, and two right runs part ways.
 NETWORK = "64-128-64-10 with SiLU; a bias and a scale are learned after each hidden matrix"
 
