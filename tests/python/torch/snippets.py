@@ -5,6 +5,7 @@ A block whose first line is "```LANGUAGE FILE" is written to FILE; ```bash and `
 ```text block after one that ran holds what it prints: "..." stands for anything.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -28,6 +29,11 @@ def blocks(page: Path) -> list[Block]:
         Block(found[1], found[2] or "", found[3], text.count("\n", 0, found.start()) + 1)
         for found in FENCE.finditer(text)
     ]
+
+
+def prose(page: Path) -> str:
+    """The page without its fenced blocks."""
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
 def run_page(page: Path, folder: Path, skip=()) -> list[str]:
@@ -67,6 +73,4 @@ def run_page(page: Path, folder: Path, skip=()) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    import os
-
     return {**os.environ, "PYTHON": sys.executable, "NO_COLOR": "1"}

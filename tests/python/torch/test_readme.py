@@ -72,7 +72,7 @@ def test_metadefs_without_a_kernel_are_valid(text, tmp_path):
 def test_links_name_files_that_are_there():
     missing = []
     for page in [README, *PAGES]:
-        for link in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text()):
+        for link in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", snippets.prose(page)):
             if not (page.parent / link).exists():
                 missing.append(f"{page.relative_to(ROOT)}: {link}")
     assert not missing, "\n".join(missing)
