@@ -70,9 +70,10 @@ struct Registration {
       failure = StrCat(ns, "::", schema, ": ", LastError(torch));
       return false;
     }
-    TorchHandle cpu = Library(ns, "CPU");
-    if (cpu == nullptr) return false;
-    if (torch.implement(cpu, name.c_str(), op.torch_kernel, torch.version) != 0) {
+    // A call without any tensor has no device to be dispatched by.
+    TorchHandle kernels = Library(ns, AlwaysTakesTensor(*op.entry->def) ? "CPU" : "CompositeExplicitAutograd");
+    if (kernels == nullptr) return false;
+    if (torch.implement(kernels, name.c_str(), op.torch_kernel, torch.version) != 0) {
       failure = StrCat(ns, "::", name, ": ", LastError(torch));
       return false;
     }

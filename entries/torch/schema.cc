@@ -73,6 +73,12 @@ bool TakesShape(const OpwrightOpDef& def, int32_t output) {
   return rule.kind == kOpwrightShapeForward && rule.num_args == 0;
 }
 
+bool AlwaysTakesTensor(const OpwrightOpDef& def) {
+  for (int32_t i = 0; i < def.num_inputs; ++i)
+    if (def.inputs[i]->kind == kOpwrightRequired) return true;
+  return false;
+}
+
 bool TakesWanted(const OpwrightOpDef& def) {
   for (int32_t i = 0; i < def.num_outputs; ++i)
     if (def.outputs[i]->kind == kOpwrightOptional) return true;

@@ -16,6 +16,8 @@ std::string TorchSchema(const OpwrightOpDef& def, const std::string& name);
 
 // Whether the schema has an "<output>_shape" argument for the output.
 bool TakesShape(const OpwrightOpDef& def, int32_t output);
+// Whether every call has a tensor: an input is required and no list.
+bool AlwaysTakesTensor(const OpwrightOpDef& def);
 // Whether the schema has a "wanted" argument.
 bool TakesWanted(const OpwrightOpDef& def);
 

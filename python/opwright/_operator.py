@@ -117,7 +117,12 @@ class Operator:
 
         Inputs are anything with `shape` and `dtype`: tensors or `opwright.Spec`s.
         """
-        outputs = self._core.infer_numpy(tuple(map(_stand_in, args)), kwargs)
+        names = {param.name for param in self.definition.inputs}
+        args = tuple(_stand_in(self.name, value) for value in args)
+        kwargs = {
+            name: _stand_in(self.name, value) if name in names else value for name, value in kwargs.items()
+        }
+        outputs = self._core.infer_numpy(args, kwargs)
         specs = tuple(Spec(tuple(shape), dtype) for shape, dtype in outputs)
         return specs[0] if len(specs) == 1 else specs
 
@@ -125,20 +130,39 @@ class Operator:
         return f"<opwright operator {self.name} of {self._core.library_path} ({self.identity[:8]})>"
 
 
-def _stand_in(spec):
+def _stand_in(operator: str, spec):
     """A numpy array of the spec's shape and dtype that needs no memory."""
     if spec is None or isinstance(spec, (int, float, np.ndarray)):
         return spec
-    if isinstance(spec, (list,)):
-        return [_stand_in(item) for item in spec]
+    if isinstance(spec, (list, tuple)) and not isinstance(spec, Spec):
+        return [_stand_in(operator, item) for item in spec]
     from opwright._dtypes import name_of
 
-    name = name_of(spec.dtype)
-    if name == "bfloat16":
-        import ml_dtypes
+    try:
+        shape, name = tuple(spec.shape), name_of(spec.dtype)
+    except AttributeError:
+        raise _errors.make(
+            "CL013",
+            f"{operator}: infer takes things with shape and dtype, {type(spec).__name__} was given",
+        ) from None
+    if any(size < 0 for size in shape):
+        raise _errors.make("CL004", f"{operator}: an input has the impossible shape {list(shape)}")
+    return np.broadcast_to(np.empty((), _numpy_dtype(operator, name)), shape)
 
-        name = ml_dtypes.bfloat16
-    return np.broadcast_to(np.empty((), name), tuple(spec.shape))
+
+def _numpy_dtype(operator: str, name: str) -> np.dtype:
+    if name == "bfloat16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise _errors.make(
+                "CL002", f"{operator}: numpy has no bfloat16; install the package ml_dtypes"
+            ) from None
+        return np.dtype(ml_dtypes.bfloat16)
+    try:
+        return np.dtype(name)
+    except TypeError:
+        raise _errors.make("CL002", f"{operator}: {name!r} is no dtype that numpy knows") from None
 
 
 def _tensors(values):
@@ -259,6 +283,8 @@ def build(source, out=None, *, march: str | None = None, flags=()) -> str:
     Raises BuildError with diagnostics at the user's own lines, MetadefError for the metadef.
     """
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    if isinstance(flags, (str, bytes)):
+        raise TypeError(f"flags is a list of flags, {flags!r} was given; write [{flags!r}]")
     path, _, remarks = _core.build(
         [os.fspath(item) for item in sources],
         os.fspath(out) if out is not None else "",

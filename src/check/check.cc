@@ -144,9 +144,11 @@ class OperatorCheck {
           report_.refusals.push_back(reason);
       } else {
         ++report_.cases_run;
+        judged_ += record->empty == 0;
       }
       return;
     }
+    ++judged_;
     TakeEnding(outcome, record->state, text);
   }
 
@@ -236,6 +238,16 @@ class OperatorCheck {
     row->right = row->right && !is_wrong;
   }
 
+  void NothingRan() {
+    undecided_ = true;
+    Finding finding;
+    finding.id = "CK018";
+    finding.severity = Severity::kWarning;
+    finding.message = StrCat(report_.name, " accepted none of the ", Count(report_.cases_refused, "call"), " that it was tried with",
+                             report_.refusals.empty() ? std::string() : StrCat("; the first was refused with: ", report_.refusals[0]));
+    report_.findings.push_back(std::move(finding));
+  }
+
   void Judge() {
     bool wrong = false;
     for (const Finding& finding : report_.findings) wrong = wrong || finding.severity == Severity::kError;
@@ -251,7 +263,7 @@ class OperatorCheck {
     }
     if (gradient_column_ < 0 && op_.backward() != nullptr) undecided_ = true;
     if (def().gradient != nullptr && op_.backward() == nullptr) undecided_ = true;
-    if (report_.cases_run == 0) undecided_ = true;
+    if (judged_ == 0) NothingRan();
     report_.verdict = wrong ? Verdict::kWrong : undecided_ ? Verdict::kUndecided : Verdict::kRight;
   }
 
@@ -259,6 +271,7 @@ class OperatorCheck {
   const Options& options_;
   OperatorReport report_;
   int32_t gradient_column_ = -1;
+  int64_t judged_ = 0;  // cases in which a kernel was called
   int ended_ = 0;
   bool hangs_ = false;
   bool undecided_ = false;

@@ -47,7 +47,7 @@ class Contract {
   void CheckMargins(Buffers* buffers);
   void CheckInputs(Buffers* buffers);
   void Compare(const Bytes& first, const Bytes& other_poison, const Bytes& again);
-  void CheckThreads(Buffers* buffers, const Bytes& expected);
+  void CheckThreads(const Bytes& expected);
   bool Failed(const Status& status, const char* when);
   // The first element that differs, or -1.
   int64_t FirstDifference(size_t operand, const Bytes& a, const Bytes& b) const;

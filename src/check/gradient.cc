@@ -13,6 +13,8 @@ namespace opwright::check {
 namespace {
 
 constexpr int kCotangents = 3;
+// How many times the measured noise an error may be.
+constexpr double kNoise = 4;
 
 Array& At(ArrayLists& lists, const Wanted& w) { return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)]; }
 const Array& At(const ArrayLists& lists, const Wanted& w) {
@@ -217,11 +219,11 @@ void GradientCheck::CompareRow(size_t wanted, const std::vector<Numeric>& numeri
   for (size_t k = 0; k < n.elements.size(); ++k) {
     const Slope& slope = n.slopes[cotangent][k];
     const double got = gradient.Get(n.elements[k]);
-    const double tolerance = relative * (std::fabs(slope.value) + 0.1 * scale) + 10 * slope.noise + 8 * Epsilon(dtype);
+    const double tolerance = relative * (std::fabs(slope.value) + 0.1 * scale) + kNoise * slope.noise + 8 * Epsilon(dtype);
     const double error = std::isfinite(got) ? std::fabs(got - slope.value) : INFINITY;
     const bool fits = error <= tolerance;
     // Where it is not smooth, or the noise is as large as what is measured, nothing is decided.
-    const bool noisy = 10 * slope.noise > 0.3 * std::max(scale, std::isfinite(got) ? std::fabs(got) : 0) && slope.noise > 0;
+    const bool noisy = kNoise * slope.noise > 0.3 * std::max(scale, std::isfinite(got) ? std::fabs(got) : 0) && slope.noise > 0;
     if (!slope.smooth || (noisy && std::isfinite(got))) {
       if (slope.smooth || !fits) ++row->skipped;
       else ++row->elements;

@@ -44,9 +44,10 @@ Slope SlopeOf(const Samples& s, const std::vector<double>& centre, double x, con
     moved += std::fabs(c[j]) * std::max({std::fabs(centre[j]), std::fabs(o[0]), std::fabs(o[1])});
   }
   Slope slope;
-  const double rounding = 2 * epsilon * moved / (s.at[2] - s.at[3]);
+  const double rounding = epsilon * moved / (s.at[2] - s.at[3]);
   slope.value = (4 * narrow - wide) / 3;
-  slope.noise = std::fabs(narrow - wide) / 3 + rounding;
+  // Richardson's weights let 1.5 times the rounding of one difference through.
+  slope.noise = std::fabs(narrow - wide) / 3 + 1.5 * rounding;
   // Where the function is smooth, the gap between the one-sided slopes halves with the step.
   const double gap = std::fabs(right[0] - left[0]);
   const double narrow_gap = std::fabs(right[1] - left[1]);

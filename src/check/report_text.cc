@@ -67,7 +67,7 @@ std::string OperatorText(const OperatorReport& op) {
     text += FindingText(finding);
     ids.insert(finding.id);
   }
-  if (op.cases_run == 0)
+  if (op.verdict == Verdict::kUndecided)
     for (const std::string& reason : op.refusals) text += StrCat("  refused: ", reason, "\n");
   if (ids.empty()) return text;
   text += "  what to do:\n";

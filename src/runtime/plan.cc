@@ -176,6 +176,11 @@ Status MakePlan(const Launch& launch, Arena& arena, Plan* plan) {
       std::fill_n(shapes, output.count, by_kernel[i]);
       continue;
     }
+    const OpwrightShapeRule& rule = *def.shape_rules[i];
+    if (launch.known_shapes != nullptr && rule.kind == kOpwrightShapeForward && rule.num_args == 0) {
+      std::fill_n(shapes, output.count, launch.known_shapes[i]);
+      continue;
+    }
     const OpwrightArgument* given = launch.outputs != nullptr && i < launch.num_outputs ? &launch.outputs[i] : nullptr;
     for (int64_t k = 0; k < output.count; ++k) {
       const bool has = given != nullptr && given->tensors != nullptr && k < given->count;

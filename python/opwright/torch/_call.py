@@ -11,15 +11,32 @@ from opwright._dtypes import name_of
 from opwright._operator import Operator
 from opwright.torch._shape import as_lists, dtype_names
 
-_WEAK = {bool: "weak_bool", int: "weak_int", float: "weak_float"}
+_cores: dict[int, _core.Operator] = {}
+
+
+@torch.compiler.assume_constant_result
+def _column(key: int, dtypes: str) -> int:
+    """The dtype column; a tracer, which guards on dtypes, takes it as it is."""
+    names = [list(filter(None, given.split(","))) for given in dtypes.split(";")]
+    return _core.select_column(_cores[key], names)
+
+
 _ATTR_TYPE = 5  # an attribute that names a dtype
+
+
+def _weak_name(number) -> str:
+    """Of a Python number; numpy's float64 is a float by inheritance."""
+    if isinstance(number, bool):
+        return "weak_bool"
+    return "weak_int" if isinstance(number, int) else "weak_float"
 
 
 class Call:
     """One operator on torch tensors. Written so that Dynamo can trace it."""
 
     def __init__(self, operator: Operator, overload):
-        self._core = operator._core
+        self._key = operator.key
+        _cores[operator.key] = operator._core
         self._overload = overload
         self._definition = operator.definition
         self._name = operator.name
@@ -60,8 +77,8 @@ class Call:
         names = dtype_names(as_lists(self._definition, tensors))
         for i, number in enumerate(weak):
             if number:
-                names[i] = [_WEAK[type(args[i])]]
-        column = _core.select_column(self._core, names)
+                names[i] = [_weak_name(args[i])]
+        column = _column(self._key, ";".join([",".join(given) for given in names]))
         return [
             torch.tensor(value, dtype=getattr(torch, self._definition.inputs[i].dtypes[column]))
             if weak[i]

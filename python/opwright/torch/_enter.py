@@ -8,14 +8,13 @@ import threading
 import torch
 
 from opwright import _core, _errors
+from opwright._definition import Definition
 from opwright._operator import Operator
 from opwright.torch import _bound, _gradient, _mutating, _shape
 from opwright.torch._call import Call
 
 _lock = threading.RLock()
 _entered: dict[int, torch._ops.OpOverload] = {}
-# Identity of a library that is being entered -> operators made meanwhile, prepared when it is done.
-_waiting: dict[str, list[Operator]] = {}
 # Keeps what torch.library hands out: its end would be the registration's end.
 _libraries: list[torch.library.Library] = []
 
@@ -23,39 +22,26 @@ _libraries: list[torch.library.Library] = []
 def enter(library: _core.Library) -> None:
     """Registers every operator of the library; what is registered already stays."""
     with _lock:
-        if library.identity in _waiting:
+        cores = [core for core in map(library.find, library.operators) if core.has_metadef]
+        if not cores or cores[0].key in _entered:
             return
-        _waiting[library.identity] = []
-        try:
-            _register(library)
-        finally:
-            waiting = _waiting.pop(library.identity)
-        for op in waiting:
-            prepare(op)
+        definitions = [Definition.of(core) for core in cores]
+        space = _namespace(library, definitions[0].namespace)
+        names = [f"{space or each.namespace}::{each.name}" for each in definitions]
+        # All are known before the first Operator is made, which asks for its own.
+        for core, name in zip(cores, names, strict=True):
+            _entered[core.key] = overload(name)
+        for core, name in zip(cores, names, strict=True):
+            complete(name, Operator(core))
 
 
-def _register(library: _core.Library) -> None:
-    operators = [Operator(library.find(name)) for name in library.operators]
-    operators = [op for op in operators if op._core.has_metadef]
-    if not operators or operators[0].key in _entered:
-        return
-    space = _namespace(library, operators)
-    if space is None:
-        return
-    for op in operators:
-        name = f"{space or op.definition.namespace}::{op.name}"
-        _entered[op.key] = overload(name)
-        complete(name, op)
-
-
-def _namespace(library: _core.Library, operators: list[Operator]) -> str | None:
-    """The plain namespace; with the content's id when another content has the names."""
+def _namespace(library: _core.Library, plain: str) -> str:
+    """The plain namespace, as ""; with the content's id when another content has the names."""
     try:
         return library.enter("torch", "")
     except _errors.RegistryError as taken:
-        own = f"{operators[0].definition.namespace}_{library.identity[:8]}"
         try:
-            return library.enter("torch", own)
+            return library.enter("torch", f"{plain}_{library.identity[:8]}")
         except _errors.RegistryError:
             raise taken from None
 
@@ -77,24 +63,20 @@ def complete(name: str, op: Operator) -> None:
 
 def overload_of(op: Operator):
     """The torch operator of an opwright one, registered now if need be."""
-    if op.key not in _entered:
-        for library in _core.loaded():
-            if library.identity == op.identity:
-                enter(library)
-    if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
-        with _lock:
+    with _lock:
+        if op.key not in _entered:
+            for library in _core.loaded():
+                if library.identity == op.identity:
+                    enter(library)
+        if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
             _entered[op.key] = _bound.register(op)
-    return _entered[op.key]
+        return _entered[op.key]
 
 
 def prepare(op: Operator) -> None:
     """Gives the operator its call on torch tensors."""
     if not op._core.has_metadef:
         return
-    with _lock:
-        if op.identity in _waiting and op.key not in _entered:
-            _waiting[op.identity].append(op)
-            return
     call = Call(op, overload_of(op))
     op._calls[torch.Tensor] = call
     op._calls[torch.nn.Parameter] = call

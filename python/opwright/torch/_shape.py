@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import torch
 
-from opwright import _core
+from opwright import _core, _errors
 from opwright._definition import DYNAMIC, KERNEL, OPTIONAL, ShapeProgram
 from opwright._dtypes import name_of
 from opwright._operator import Operator, Spec
+
+
+# What rules raise on sizes that do not fit: ours, broadcast_shapes', division, an unbound symbol.
+_WRONG_SHAPES = (_errors.ShapeError, RuntimeError, ArithmeticError, LookupError)
 
 
 def dtype_names(tensors) -> list[list[str]]:
@@ -33,10 +37,18 @@ def fake_for(op: Operator):
 
     def fake(*inputs, **kwargs):
         given = as_lists(definition, inputs)
+        attrs = {attr.name: kwargs.get(attr.name, attr.default) for attr in definition.attrs}
+        try:
+            return outputs(given, attrs, kwargs)
+        except _WRONG_SHAPES:
+            # The dispatcher has the same rules: the words of a traced call are those of a plain one.
+            _by_kernel(op, given, attrs)
+            raise
+
+    def outputs(given, attrs, kwargs):
         column = _core.select_column(op._core, dtype_names(given))
         device = next((t.device for tensors in given for t in tensors), torch.device("cpu"))
         wanted = kwargs.get("wanted")
-        attrs = {attr.name: kwargs.get(attr.name, attr.default) for attr in definition.attrs}
         program = ShapeProgram(
             definition,
             [[t.shape for t in tensors] for tensors in given],

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forward calls on tensors: values, attributes, numbers, out=, and what is refused."""
+
+import numpy as np
+import opwright
+import pytest
+import torch
+from calls import CASES, assert_same, draw, scattered, tensors
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_values_are_those_of_the_native_operator(libraries, case):
+    inputs = case.inputs()
+    made = libraries(case.group)[case.operator](*inputs, **case.attrs)
+    assert_same(made, case.reference(*inputs, **case.attrs))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_torch_ops_has_the_same_operator(libraries, case):
+    libraries(case.group)
+    inputs = case.inputs()
+    made = getattr(torch.ops.opwright, case.operator)(*inputs, **case.attrs)
+    assert_same(made, case.reference(*inputs, **case.attrs))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_inputs_of_any_strides_give_the_same_values(libraries, case):  # C04 C12 J02
+    inputs = case.inputs()
+    odd = tuple(scattered(value) for value in inputs)
+    assert any(not t.is_contiguous() for t in tensors(odd)) or all(t.numel() < 2 for t in tensors(odd))
+    made = libraries(case.group)[case.operator](*odd, **case.attrs)
+    assert_same(made, case.reference(*inputs, **case.attrs))
+
+
+def test_views_of_every_kind_are_read_by_their_strides(libraries):  # C04 C05 C07 C10
+    square = libraries("elementwise").square
+    base = draw(6, 8)
+    for view in (
+        base.chunk(2, -1)[0],
+        base.permute(1, 0),
+        base[:, ::2],
+        base[1:, 1:],
+        torch.tensor([2.0], dtype=torch.float64).expand(4),
+        base.as_strided((1, 6), (1, 1)),
+        base.as_strided((3, 1), (1, 5)),
+        base.as_strided((0, 4), (0, 0)),
+        base.flatten()[1:],
+        base.as_strided((2, 3, 3), (8, 1, 1)),
+    ):
+        made = square(view)
+        assert_same(made, view * view)
+        assert made.is_contiguous()
+
+
+def test_memory_that_is_not_aligned_is_read(libraries):  # C10
+    raw = np.frombuffer(bytearray(4 * 9 + 1), np.uint8)[1:].view(np.float32)
+    raw[:] = np.arange(9)
+    x = torch.from_numpy(raw)
+    assert x.data_ptr() % 4 != 0
+    assert_same(libraries("elementwise").square(x), torch.arange(9.0) ** 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_each_float_column_gives_its_own_dtype(libraries, dtype):
+    x = draw(4, 5, dtype=dtype)
+    made = libraries("elementwise").square(x)
+    assert made.dtype == dtype
+    assert_same(made, x * x)
+
+
+def test_mixed_floats_are_promoted_to_a_listed_column(libraries):  # D01
+    half, single = draw(3, dtype=torch.float16), draw(3, dtype=torch.float32)
+    made = libraries("element_add").element_add(half, single)
+    assert made.dtype == torch.float32
+    assert_same(made, half + single)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 4), (4, 0)])
+def test_no_elements_in_no_elements_out(libraries, shape):  # E01
+    x = torch.empty(shape, dtype=torch.float64, requires_grad=True)
+    y = libraries("elementwise").square(x)
+    assert y.shape == shape
+    y.sum().backward()
+    assert x.grad.shape == shape
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ((torch.ones(2, dtype=torch.int32),) * 2, "CL002"),  # D04 D05
+        ((torch.ones(2, dtype=torch.float64),) * 2, "CL002"),
+        ((torch.ones(2, dtype=torch.complex64),) * 2, "CL002"),
+        ((torch.ones(2), torch.ones(3)), "CL005"),
+        ((torch.ones(2),) * 3, "CL001"),
+        ((torch.ones(2), np.ones(2, np.float32)), "CL013"),
+        ((np.ones(2, np.float32), torch.ones(2)), "CL013"),
+        ((torch.ones(2), "two"), ""),
+        ((torch.ones(2),), ""),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_wrong_arguments_are_refused_by_name(libraries, given, code):
+    with pytest.raises((RuntimeError, TypeError), match="element_add") as caught:
+        libraries("element_add").element_add(*given)
+    assert code in str(caught.value)
+
+
+def test_rank_and_size_of_the_metadef_are_checked(libraries):  # S09 S10
+    with pytest.raises(RuntimeError, match=r"rank 1 expected, got 2"):
+        libraries("shapes").outer_flat(draw(2, 3), draw(3))
+    with pytest.raises(RuntimeError, match=r"w.*\[5, 2\].*k = 4 \(from x\), got 5"):
+        libraries("inputs").linear(draw(3, 4), draw(5, 2))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"), [("status", "status words 42"), ("throw", "thrown words"), ("throw int", "")]
+)
+def test_a_kernel_that_fails_is_an_error_with_the_operators_name(libraries, how, words):  # X01
+    with pytest.raises(RuntimeError, match=f"fail: the kernel failed: .*{words}"):
+        libraries("effects").fail(torch.ones(2), how=how)
+    assert_same(libraries("effects").fail(torch.ones(2), how="not"), torch.ones(2))
+
+
+def test_attributes_of_every_type_arrive(libraries):
+    tell = libraries("attributes").tell
+    x = torch.ones(1, dtype=torch.float64)
+    required = {"count": -3, "label": "four", "rows": [[1, 2], [], [5]]}
+    plain = [-3, 4, 30005, 0.5, 1, 7, 3, 0.75, 21, 5, 4, 303]
+    assert tell(x, **required).tolist() == plain
+    given = tell(
+        x,
+        **required,
+        ratio=0.125,
+        flag=False,
+        kind=torch.bfloat16,
+        steps=(1, 2, 3),
+        weights=np.array([1.0, 2.0]),
+        names=["a", "bcd", ""],
+        masks=[False, True],
+        mode="",
+        table=[[7]],
+    )
+    assert given.tolist() == [-3, 4, 30005, 0.125, 0, 8, 6, 3, 130, 1, 0, 7]
+    assert torch.ops.opwright.tell(x, **required).tolist() == plain
+
+
+def test_a_missing_required_attribute_and_a_wrong_one_are_refused(libraries):
+    tell = libraries("attributes").tell
+    x = torch.ones(1, dtype=torch.float64)
+    with pytest.raises((RuntimeError, TypeError), match="count"):
+        tell(x, label="four", rows=[])
+    with pytest.raises((RuntimeError, TypeError), match="ratio"):
+        tell(x, count=1, label="four", rows=[], ratio="much")
+    with pytest.raises((RuntimeError, TypeError), match="nothing"):
+        tell(x, count=1, label="four", rows=[], nothing=1)
+
+
+def test_python_numbers_take_the_dtype_of_the_tensors(libraries):
+    fused = libraries("fused_broadcast").fused_broadcast
+    for dtype in (torch.float32, torch.float64):
+        x = draw(3, dtype=dtype)
+        made = fused(x, 2, 0.5)
+        assert made.dtype == dtype
+        assert_same(made, (x + 2) * 0.5)
+    x = draw(3, grad=True)
+    fused(x, 2, 0.5).sum().backward()
+    assert_same(x.grad, torch.full((3,), 0.5, dtype=torch.float64))
+    with pytest.raises(opwright.DTypeError, match="CL002"):
+        libraries("inputs").take_rows(draw(2, 2, dtype=torch.float32), 1.5)
+
+
+def test_inputs_by_name_reach_the_same_operator(libraries):  # G22
+    linear = libraries("inputs").linear
+    x, w, bias = draw(2, 3), draw(3, 4), draw(4)
+    for made in (linear(x, w, bias), linear(x, w, bias=bias), linear(x=x, w=w, bias=bias), linear(x, bias=bias, w=w)):
+        assert_same(made, x @ w + bias)
+    assert_same(linear(x, w=w), x @ w)
+
+
+def test_out_is_written_where_no_gradient_is_due(libraries):  # G15
+    square = libraries("elementwise").square
+    x, out = draw(3), torch.empty(3, dtype=torch.float64)
+    assert square(x, out=out) is out
+    assert_same(out, x * x)
+    strided = torch.zeros(6, dtype=torch.float64)[::2]
+    square(x, out=strided)
+    assert_same(strided, x * x)
+    with pytest.raises(opwright.CallError, match="gradient"):
+        square(draw(3, grad=True), out=out)
+    with torch.no_grad():
+        square(draw(3, grad=True), out=out)
+    with pytest.raises(opwright.CallError, match=r"\[4\].*\[3\]"):
+        square(x, out=torch.empty(4, dtype=torch.float64))
+    p, q = torch.empty(3, dtype=torch.float64), torch.empty(3, dtype=torch.float64)
+    libraries("inputs").pair(x, x, out=(p, q))
+    assert_same((p, q), (x * x, 4 * x))
+    with pytest.raises(opwright.CallError, match="1 tensors, 2"):
+        libraries("inputs").pair(x, x, out=(p,))
+
+
+def test_out_that_is_the_input_gets_the_right_values(libraries):  # G11
+    x = draw(3)
+    expected = x * x
+    libraries("elementwise").square(x, out=x)
+    assert_same(x, expected)
+
+
+def test_an_output_never_lies_in_an_inputs_memory(libraries):  # G11
+    x = draw(3)
+    made = libraries("effects").fail(x.float(), how="not")
+    made.zero_()
+    assert (x > 0).all()
+
+
+def test_subclasses_and_parameters_are_tensors(libraries):
+    class Marked(torch.Tensor):
+        pass
+
+    x = draw(3)
+    assert_same(libraries("elementwise").square(torch.nn.Parameter(x)).detach(), x * x)
+    assert_same(libraries("elementwise").square(x.as_subclass(Marked)).as_subclass(torch.Tensor), x * x)
