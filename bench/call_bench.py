@@ -69,7 +69,14 @@ def calls(op):
         peer = minimum(native_out) * 1e6
         goal = 0.5 if size == 8 else None
         rows.append(
-            row(f"numpy call, out=, {size} elements", own, "us", goal, "add and multiply with out=", peer)
+            row(
+                f"numpy call, out=, {size} elements",
+                own,
+                "us",
+                goal,
+                "add and multiply with out=",
+                peer,
+            )
         )
         own = minimum(lambda x=x, b=bias, s=scale: op(x, b, s)) * 1e6
         peer = minimum(lambda x=x, b=bias, s=scale: (x + b) * s) * 1e6
@@ -78,7 +85,7 @@ def calls(op):
 
 
 def edits(folder: Path):
-    """Wall time from an edited line to the result of the new code, in this process; then a cache hit."""
+    """Wall time from an edited line to the new code's result, in this process; a cache hit."""
     source = folder / "fused_add_scale.cpp"
     text = source.read_text()
     line = "y[r * n + i] = (x_data[r * n + i] + bias[i]) * scale[i]"

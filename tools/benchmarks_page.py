@@ -6,8 +6,8 @@
 Reads two formats: Google Benchmark's JSON (*_bench of C++), and of bench/*_bench.py
     {"machine": {...}, "command": "...",
      "rows": [{"name", "value", "unit", "peer", "peer_value", "ratio", "goal"}]}
-where peer, peer_value, ratio and goal may be absent. A goal is an upper bound of the value in the row's
-unit. Prints the path of the page last.
+where peer, peer_value, ratio and goal may be absent. A goal is an upper bound of the value.
+ Prints the path of the page last.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ BEGIN = "<!-- measured numbers: tools/benchmarks_page.py -->"
 END = "<!-- end of the measured numbers -->"
 # The rows of README.md: (file, name in it, what it says there).
 SHOWN = (
-    ("call_bench", "numpy call, out=, 8 elements", "a call on numpy arrays of 8 elements, `out=` given"),
+    (
+        "call_bench",
+        "numpy call, out=, 8 elements",
+        "a call on numpy arrays of 8 elements, `out=` given",
+    ),
     ("call_bench", "edit to result", "from an edited kernel to its result, in a running process"),
     ("call_bench", "build, cache hit", "a build of unchanged sources"),
 )
@@ -64,7 +68,10 @@ def section(stem: str, data: dict[str, Any]) -> list[str]:
     lines = [f"## {stem}", "", f"`{command}`", ""]
     if machine:
         lines += [", ".join(f"{key} {value}" for key, value in machine.items()), ""]
-    lines += ["| what | value | unit | peer | peer's value | ratio | goal | met |", "| --- " * 8 + "|"]
+    lines += [
+        "| what | value | unit | peer | peer's value | ratio | goal | met |",
+        "| --- " * 8 + "|",
+    ]
     for row in rows:
         goal, peer_value = row.get("goal"), row.get("peer_value")
         ratio = row.get("ratio")
@@ -86,14 +93,30 @@ def about() -> list[str]:
                 break
     except OSError:
         pass
-    compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True).stdout.splitlines()
+    compiler = subprocess.run(
+        ["c++", "--version"], capture_output=True, text=True
+    ).stdout.splitlines()
     now = datetime.now(timezone.utc).strftime("%Y-%m-%d")
-    return [f"- Processor: {model}", f"- Compiler: {compiler[0] if compiler else 'unknown'}", f"- Written: {now}"]
+    return [
+        f"- Processor: {model}",
+        f"- Compiler: {compiler[0] if compiler else 'unknown'}",
+        f"- Written: {now}",
+    ]
 
 
 def page(found: dict[str, dict[str, Any]]) -> str:
-    lines = ["# Benchmarks", "", "Written by `tools/benchmarks_page.py` after `make bench`; not edited by hand.", ""]
-    lines += ["A ratio is the value divided by the peer's: below 1 is faster than the peer.", "", *about(), ""]
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `tools/benchmarks_page.py` after `make bench`; not edited by hand.",
+        "",
+    ]
+    lines += [
+        "A ratio is the value divided by the peer's: below 1 is faster than the peer.",
+        "",
+        *about(),
+        "",
+    ]
     for stem, data in found.items():
         lines += section(stem, data)
     return "\n".join(lines)
@@ -119,7 +142,9 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "benchmarks.md")
     parser.add_argument("--readme", type=Path, default=ROOT / "README.md")
     arguments = parser.parse_args()
-    found = {file.stem: json.loads(file.read_text()) for file in sorted(arguments.results.glob("*.json"))}
+    found = {
+        file.stem: json.loads(file.read_text()) for file in sorted(arguments.results.glob("*.json"))
+    }
     if not found:
         raise SystemExit(f"error: no results in {arguments.results}; run make bench")
     arguments.page.write_text(page(found), encoding="utf-8")

@@ -13,6 +13,7 @@ import torch
 SHAPES = ((8,), (3, 5), (32, 128), (4, 7, 33), (1, 1), (256, 1000), (0, 16))
 TIMED_SHAPES = ((8,), (32, 128), (256, 1024), (1024, 4096))
 INPUTS = ("x", "bias", "scale")
+CALLS = ("forward", "backward")
 
 
 def native(x, bias, scale):
@@ -52,7 +53,7 @@ def values_and_gradients(function: Callable, inputs, cotangent):
 
 
 def compare(function: Callable, shapes=SHAPES) -> list[Comparison]:
-    """Random inputs and a random cotangent for each shape; float64 of the native expression is right.
+    """Random inputs and cotangents; the native expression in float64 is right.
 
     Allowed is what rounding explains: a few float32 steps of the largest value, times the square
     root of the number of terms for the gradients that are sums over rows.
@@ -77,7 +78,9 @@ def compare(function: Callable, shapes=SHAPES) -> list[Comparison]:
             largest = ideal.abs().max().item() if ideal.numel() else 0.0
             allowed = 4 * torch.finfo(torch.float32).eps * terms * max(largest, 1.0)
             found.append(
-                Comparison(shape, name, ideal.numel(), error(peer, ideal), error(own, ideal), allowed)
+                Comparison(
+                    shape, name, ideal.numel(), error(peer, ideal), error(own, ideal), allowed
+                )
             )
     return found
 
@@ -103,18 +106,21 @@ def minimum(call: Callable, repetitions: int) -> float:
 def time_both(function: Callable, shapes=TIMED_SHAPES, repetitions: int = 15) -> list[Timing]:
     rows = []
     for shape in shapes:
-        sizes = (shape, shape[-1:], shape[-1:])
-        inputs = [torch.randn(size, requires_grad=True) for size in sizes]
-        cotangent = torch.randn(shape)
-        forward, backward = [], []
-        for each in (native, function):
-            with torch.no_grad():
-                forward.append(minimum(lambda each=each: each(*inputs), repetitions))
-            y = each(*inputs)
-            backward.append(
-                minimum(
-                    lambda y=y: torch.autograd.grad(y, inputs, cotangent, retain_graph=True), repetitions
-                )
-            )
-        rows += [Timing(shape, "forward", *forward), Timing(shape, "backward", *backward)]
+        own = times(function, shape, repetitions)
+        for what, peer, ours in zip(CALLS, times(native, shape, repetitions), own, strict=True):
+            rows.append(Timing(shape, what, peer, ours))
     return rows
+
+
+def times(function: Callable, shape, repetitions: int) -> tuple[float, float]:
+    """Of the forward and of the backward call."""
+    inputs = [torch.randn(size, requires_grad=True) for size in (shape, shape[-1:], shape[-1:])]
+    cotangent = torch.randn(shape)
+    with torch.no_grad():
+        forward = minimum(lambda: function(*inputs), repetitions)
+    y = function(*inputs)
+
+    def backward():
+        return torch.autograd.grad(y, inputs, cotangent, retain_graph=True)
+
+    return forward, minimum(backward, repetitions)

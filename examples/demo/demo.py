@@ -28,8 +28,8 @@ import opwright
 ROOT = Path(__file__).resolve().parents[2]
 OPERATOR = ROOT / "examples" / "fused_add_scale"
 LEAST_ACCURACY = 0.95
-# The forward values are equal; the gradients' sums are rounded differently, which training carries on:
-# a few 1e-6 after 20 epochs.
+# The forward values are equal; the gradients' sums are rounded differently, which training
+# carries on: a few 1e-6 after 20 epochs.
 LARGEST_LOSS_DIFFERENCE = 1e-4
 
 _started = time.perf_counter()
@@ -67,13 +67,14 @@ def show_comparisons(rows: list[compare.Comparison]) -> None:
     if wrong:
         worst = max(wrong, key=lambda row: row.custom_error)
         fail(
-            f"{worst.what} of shape {page.shape_text(worst.shape)} is off by {worst.custom_error:.2e}, "
+            f"{worst.what} of shape {page.shape_text(worst.shape)} is off by "
+            f"{worst.custom_error:.2e}, "
             f"{worst.allowed:.1e} is what rounding explains"
         )
 
 
 def judge(runs: list[train.Run]) -> float:
-    """The largest difference of two losses of one step; fails when the runs are not alike or not good."""
+    """The largest difference of two losses of one step; fails when runs are not alike or bad."""
     first, *others = runs
     difference = max(
         abs(a - b) for run in others for a, b in zip(first.losses, run.losses, strict=True)
@@ -83,14 +84,18 @@ def judge(runs: list[train.Run]) -> float:
         fail(f"the loss curves differ by {difference:.2e}, allowed {LARGEST_LOSS_DIFFERENCE}")
     for run in runs:
         if not run.accuracy > LEAST_ACCURACY:
-            fail(f"{run.name} reaches {run.accuracy:.4f} on the test digits, due is {LEAST_ACCURACY}")
+            fail(
+                f"{run.name} reaches {run.accuracy:.4f} on the test digits, due is {LEAST_ACCURACY}"
+            )
     return difference
 
 
 def processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+        return next(
+            line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -122,7 +127,7 @@ def main() -> None:
     arguments.page.parent.mkdir(parents=True, exist_ok=True)
     library = arguments.page.parent / "libfused_add_scale.so"
 
-    # The tensors are small: a second thread costs more than it gives, and times are steadier with one.
+    # The tensors are small: a second thread costs more than it gives, and makes times unsteady.
     torch.set_num_threads(1)
 
     step("validate: the metadef")

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: E501 - styles and markup read better unbroken.
 """The page of the demonstration: one HTML file that needs nothing else, no script, no network."""
 
 from __future__ import annotations
@@ -9,7 +10,12 @@ from html import escape
 WIDTH, HEIGHT = 860, 320
 LEFT, RIGHT, TOP, BOTTOM = 62, 16, 14, 42
 # The first curve is wide and pale, so that those that lie on it are seen.
-STROKES = (("var(--a)", 7, ""), ("var(--b)", 1.8, ""), ("var(--c)", 1.8, "6 4"), ("var(--d)", 1.8, "2 3"))
+STROKES = (
+    ("var(--a)", 7, ""),
+    ("var(--b)", 1.8, ""),
+    ("var(--c)", 1.8, "6 4"),
+    ("var(--d)", 1.8, "2 3"),
+)
 
 STYLE = """
 :root{color-scheme:light dark;--bg:#fbfbfa;--card:#fff;--ink:#1c2024;--soft:#60646c;--line:#e2e3e6;
@@ -43,7 +49,7 @@ def shape_text(shape) -> str:
 
 
 def smoothed(values: list[float], span: int) -> list[float]:
-    """Means over whole epochs are what the eye compares; every point is the mean of `span` steps."""
+    """Losses of single batches hide the curve: each point is the mean of `span` steps."""
     means = []
     for start in range(0, len(values), span):
         part = values[start : start + span]
@@ -131,13 +137,19 @@ def loss_plot(runs) -> str:
 def difference_plot(runs) -> str:
     first, *others = runs
     epochs = len(first.losses) / first.steps_per_epoch
-    plot = Plot(epochs, 1e-10, 1e-2, "epoch", f"largest loss difference from {first.name}, by epoch")
+    plot = Plot(
+        epochs, 1e-10, 1e-2, "epoch", f"largest loss difference from {first.name}, by epoch"
+    )
     for index, run in enumerate(others, 1):
         steps = [abs(a - b) for a, b in zip(first.losses, run.losses, strict=True)]
         span = first.steps_per_epoch
         largest = [max(steps[k : k + span]) for k in range(0, len(steps), span)]
-        plot.line(f"{run.name} difference", [(k + 1, v) for k, v in enumerate(largest)], stroke_of(index))
-    return plot.svg("largest difference of the losses by epoch").replace('class="curve"', 'class="gap"')
+        plot.line(
+            f"{run.name} difference", [(k + 1, v) for k, v in enumerate(largest)], stroke_of(index)
+        )
+    return plot.svg("largest difference of the losses by epoch").replace(
+        'class="curve"', 'class="gap"'
+    )
 
 
 def table(head: list[str], rows: list[str]) -> str:
@@ -173,7 +185,9 @@ def tile(value: str, words: str) -> str:
     return f'<div class="tile"><b>{escape(value)}</b><span>{escape(words)}</span></div>'
 
 
-def render(runs, difference: float, comparisons, timings, verdict: str, facts: dict[str, str]) -> str:
+def render(
+    runs, difference: float, comparisons, timings, verdict: str, facts: dict[str, str]
+) -> str:
     """runs: the first is the one that the others are held against."""
     worst = max(row.custom_error for row in comparisons)
     shapes = len({row.shape for row in comparisons})

@@ -56,7 +56,7 @@ def network(function: Callable) -> nn.Module:
 
 
 def digits():
-    """(x, y) to train with and (x, y) to test with: 8 x 8 pixels in [0, 1], every fourth held out."""
+    """(x, y) to train with, (x, y) to test with: 8 x 8 pixels in [0, 1], every fourth held out."""
     data = load_digits()
     x = torch.tensor(data.data, dtype=torch.float32) / 16
     y = torch.tensor(data.target)
@@ -65,7 +65,7 @@ def digits():
 
 
 def train(name: str, function: Callable, epochs: int) -> Run:
-    """Two calls differ in nothing but the function: same weights, same batches in the same order."""
+    """Two calls differ in nothing but the function: same weights, same batches in one order."""
     torch.manual_seed(SEED)
     model = network(function)
     (x, y), (x_test, y_test) = digits()
@@ -80,7 +80,11 @@ def train(name: str, function: Callable, epochs: int) -> Run:
             loss.backward()
             optimizer.step()
             run.losses.append(loss.item())
-        print(f"\r    {name}: epoch {epoch + 1}/{epochs}, loss {run.losses[-1]:.4f}", end="", flush=True)
+        print(
+            f"\r    {name}: epoch {epoch + 1}/{epochs}, loss {run.losses[-1]:.4f}",
+            end="",
+            flush=True,
+        )
     run.seconds = time.perf_counter() - started
     with torch.no_grad():
         run.accuracy = (model(x_test).argmax(1) == y_test).float().mean().item()

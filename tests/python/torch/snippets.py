@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the fenced blocks of a Markdown page, in order, as its reader would.
 
-A block whose first line is "```LANGUAGE FILE" is written to FILE; ```bash and ```python blocks run. A
-```text block after one that ran holds what it prints: "..." stands for anything.
+A block whose first line is "```LANGUAGE FILE" is written to FILE; ```bash and ```python blocks run.
+A ```text block after one that ran holds what it prints: "..." stands for anything.
 """
 
 import os
@@ -37,7 +37,7 @@ def prose(page: Path) -> str:
 
 
 def run_page(page: Path, folder: Path, skip=()) -> list[str]:
-    """Runs the blocks of the page in the folder; returns what was run. skip: texts of bash blocks."""
+    """Runs the blocks of the page in the folder; returns what was run. skip: words of blocks."""
     ran, printed = [], None
     for block in blocks(page):
         where = f"{page.name}:{block.line}"
@@ -51,7 +51,11 @@ def run_page(page: Path, folder: Path, skip=()) -> list[str]:
                 printed = None
                 continue
             command = {
-                "bash": ["bash", "-euc", 'opwright() { "$PYTHON" -m opwright "$@"; }\n' + block.text],
+                "bash": [
+                    "bash",
+                    "-euc",
+                    'opwright() { "$PYTHON" -m opwright "$@"; }\n' + block.text,
+                ],
                 "python": [sys.executable, "-c", block.text],
             }[block.language]
             done = subprocess.run(
@@ -67,7 +71,9 @@ def run_page(page: Path, folder: Path, skip=()) -> list[str]:
             ran.append(block.text)
         elif block.language == "text" and printed is not None:
             pattern = ".*".join(map(re.escape, block.text.strip().split("...")))
-            assert re.search(pattern, printed, re.DOTALL), f"{where} is not what is printed:\n{printed}"
+            assert re.search(pattern, printed, re.DOTALL), (
+                f"{where} is not what is printed:\n{printed}"
+            )
             printed = None
     return ran
 

@@ -16,7 +16,17 @@ OPERATOR = ROOT / "examples" / "fused_add_scale"
 
 
 def run(page, *arguments):
-    command = [sys.executable, DEMO, "--page", page, "--epochs", "12", "--repetitions", "1", *arguments]
+    command = [
+        sys.executable,
+        DEMO,
+        "--page",
+        page,
+        "--epochs",
+        "12",
+        "--repetitions",
+        "1",
+        *arguments,
+    ]
     return subprocess.run(list(map(str, command)), capture_output=True, text=True)
 
 
@@ -53,7 +63,10 @@ def test_the_page_needs_nothing_else(demonstration):
 def test_the_page_holds_both_curves_and_every_gradient(demonstration):
     text = demonstration[1].read_text()
     curves = re.findall(r'<polyline class="curve" data-run="([^"]*)" points="([^"]*)"', text)
-    assert [name for name, _ in curves] == ["PyTorch, native expression", "PyTorch, custom operator"]
+    assert [name for name, _ in curves] == [
+        "PyTorch, native expression",
+        "PyTorch, custom operator",
+    ]
     assert all(len(points.split()) >= 12 for _, points in curves)
     for name in ("x", "bias", "scale"):
         assert text.count(f"<td>gradient of {name}</td>") == 7
@@ -104,5 +117,7 @@ def test_a_wrong_gradient_is_seen_by_the_comparison_too(tmp_path, monkeypatch):
             rows = grad.reshape(-1, scale.numel())
             return grad * scale, (rows * scale).sum(0), (rows * x.reshape(rows.shape)).sum(0)
 
-    wrong = {row.what for row in compare.compare(WithoutBias.apply, [(8,), (3, 5)]) if not row.right}
+    wrong = {
+        row.what for row in compare.compare(WithoutBias.apply, [(8,), (3, 5)]) if not row.right
+    }
     assert wrong == {"gradient of scale"}
