@@ -254,7 +254,7 @@ def test_an_exception_keeps_its_type_and_traceback(probe):  # T07
     assert any(frame.name == "rule" and frame.filename == __file__ for frame in frames)
 
 
-def test_the_rule_is_the_same_for_every_handle_and_later_ones_win(probe):
+def test_every_handle_has_the_rule_that_is_bound_at_its_forward(probe):
     calls = []
 
     def first(x, y, out, dout):
@@ -272,7 +272,21 @@ def test_the_rule_is_the_same_for_every_handle_and_later_ones_win(probe):
     probe.bprop(second)
     z.sum().backward()
     torch.ops.opwright.bprop_probe(x, y).sum().backward()
-    assert calls == ["first", "second", "second"]
+    assert calls == ["first", "first", "second"]
+
+
+def test_a_rule_bound_after_the_forward_is_for_later_calls(libraries):
+    add = opwright.load(libraries("element_add").path).element_add
+    x = draw(3, dtype=torch.float32).requires_grad_()
+    z = add(x, x)
+    add.bprop(lambda x, y, out, dout: (dout, dout))
+    try:
+        with pytest.raises(opwright.GradientError, match="GR001"):
+            z.sum().backward()
+        add(x, x).sum().backward()
+    finally:
+        opwright._operator._bprops.pop(add.key)
+    assert_same(x.grad, torch.full((3,), 2.0))
 
 
 def test_second_derivatives_through_a_rule(probe):
