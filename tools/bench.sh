@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# All benchmarks, of the release build. Results as JSON in build/bench-results/.
+# All benchmarks, of the release build. Results as JSON in build/bench-results/, and docs/benchmarks.md.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 results=$PWD/build/bench-results
@@ -18,4 +18,4 @@ for script in bench/*_bench.py; do
   PYTHONPATH=$PWD/build/release:$PWD/compat PATH=$PWD/.venv/bin:$PATH \
     .venv/bin/python "$script" --json "$results/$(basename "$script" .py).json"
 done
-echo "results in build/bench-results"
+.venv/bin/python tools/benchmarks_page.py --results "$results"

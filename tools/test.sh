@@ -50,6 +50,8 @@ done
 build_preset asan-ubsan
 run "C++, sanitizers" ctest_preset asan-ubsan -LE no-sanitizer
 
+run "support table" .venv/bin/python tools/support_table.py --results "$results"
+
 step "summary"
 printf '%s\n' "${summary[@]}"
 [ "$failed" -eq 0 ] || die "some tests failed"

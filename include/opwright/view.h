@@ -151,6 +151,12 @@ inline const OpwrightAttr& FindAttr(const OpwrightCall* call, const char* name, 
   throw KernelError("attribute %s is not in the metadef", name);
 }
 
+inline int32_t NarrowAttr(const OpwrightAttr& attr) {
+  if (attr.value.i != static_cast<int32_t>(attr.value.i))
+    throw KernelError("an attribute is %lld, which an int32_t does not hold", static_cast<long long>(attr.value.i));
+  return static_cast<int32_t>(attr.value.i);
+}
+
 template <class T>
 struct AttrReader;
 #define OPWRIGHT_ATTR_READER(T, type, other, expression)        \
@@ -161,7 +167,7 @@ struct AttrReader;
     static constexpr int32_t kOther = other;                    \
   };
 OPWRIGHT_ATTR_READER(int64_t, kOpwrightAttrInt, kOpwrightAttrInt, a.value.i)
-OPWRIGHT_ATTR_READER(int32_t, kOpwrightAttrInt, kOpwrightAttrInt, static_cast<int32_t>(a.value.i))
+OPWRIGHT_ATTR_READER(int32_t, kOpwrightAttrInt, kOpwrightAttrInt, NarrowAttr(a))
 OPWRIGHT_ATTR_READER(double, kOpwrightAttrFloat, kOpwrightAttrFloat, a.value.f)
 OPWRIGHT_ATTR_READER(float, kOpwrightAttrFloat, kOpwrightAttrFloat, static_cast<float>(a.value.f))
 OPWRIGHT_ATTR_READER(bool, kOpwrightAttrBool, kOpwrightAttrBool, a.value.i != 0)
@@ -184,17 +190,39 @@ T AttrAs(const OpwrightCall* call, const char* name) {
   return AttrReader<T>::Read(FindAttr(call, name, AttrReader<T>::kType, AttrReader<T>::kOther));
 }
 
-// Carries body over the C boundary of the host's parallel_for, and what it throws back.
+// How ParallelFor splits [0, n): by n and grain alone, so that results depend neither on the number of
+// threads nor on whose they are.
+struct Parts {
+  static constexpr int64_t kMost = 64;
+
+  Parts(int64_t n, int64_t grain) : n_(n), count_(n / (grain < 1 ? 1 : grain)) {
+    count_ = count_ < 1 ? 1 : count_ > kMost ? kMost : count_;
+  }
+  int64_t count() const { return count_; }
+  int64_t begin(int64_t part) const {
+    const int64_t rest = n_ % count_;
+    return n_ / count_ * part + (part < rest ? part : rest);
+  }
+
+ private:
+  int64_t n_;
+  int64_t count_;
+};
+
+// Carries body over the C boundary of the host's parallel_for, which shares out the numbers of the
+// parts, and what it throws back.
 template <class Body>
 struct ParallelBody {
   const Body* body;
+  Parts parts;
   int32_t failed;  // 0 none, 1 being written, 2 written
   char message[256];
 
   static void Run(void* self_pointer, int64_t begin, int64_t end) {
     auto* self = static_cast<ParallelBody*>(self_pointer);
     try {
-      (*self->body)(begin, end);
+      for (int64_t part = begin; part < end; ++part)
+        (*self->body)(self->parts.begin(part), self->parts.begin(part + 1));
     } catch (const KernelError& error) {
       self->Keep(error.message);
     } catch (...) {
@@ -213,13 +241,13 @@ struct ParallelBody {
 template <class Body>
 void ParallelFor(const OpwrightCall* call, int64_t n, int64_t grain, const Body& body) {
   if (n <= 0) return;
-  if (call->host == nullptr || n <= grain) {
-    body(int64_t{0}, n);
+  const Parts parts(n, grain);
+  if (call->host == nullptr || parts.count() == 1) {
+    for (int64_t part = 0; part < parts.count(); ++part) body(parts.begin(part), parts.begin(part + 1));
     return;
   }
-  ParallelBody<Body> carried{&body, 0, {}};
-  call->host->parallel_for(call->host->context, n, grain < 1 ? 1 : grain, &ParallelBody<Body>::Run,
-                           &carried);
+  ParallelBody<Body> carried{&body, parts, 0, {}};
+  call->host->parallel_for(call->host->context, parts.count(), 1, &ParallelBody<Body>::Run, &carried);
   if (carried.failed != 0) throw KernelError("%s", carried.message);
 }
 

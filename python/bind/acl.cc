@@ -21,7 +21,7 @@ void InitAcl(nb::module_& m) {
   acl.def("names", [] { return AclRegistry::Get().Names(); }, "The operators that can be called.");
   acl.def("find", [](const std::string& name) {
     std::shared_ptr<Operator> op = ValueOrRaise(AclRegistry::Get().Find(name));
-    return PyOperator{LibraryHandle(op->library().shared_from_this()), op};
+    return PyOperator{std::make_shared<Claim>(LibraryHandle(op->library().shared_from_this())), op};
   });
 }
 

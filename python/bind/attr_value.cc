@@ -98,6 +98,7 @@ class Converter {
     Py_ssize_t length = 0;
     const char* text = PyUnicode_AsUTF8AndSize(value, &length);
     if (text == nullptr) throw nb::python_error();
+    if (strlen(text) != static_cast<size_t>(length)) Fail(value);  // kernels see C strings
     char* copy = arena_.Make<char>(length + 1);
     memcpy(copy, text, static_cast<size_t>(length) + 1);
     *size = length;

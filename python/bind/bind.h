@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,19 @@ T ValueOrRaise(Expected<T> expected) {
   return std::move(*expected);
 }
 
-// An operator of a library handle that Python holds.
+// A library that Python holds open until close() empties the handle. A Library object and the operators
+// taken from it share one: they keep it open when the object is dropped, and close with it.
+struct Claim {
+  explicit Claim(LibraryHandle opened) : library(opened.shared()), handle(std::move(opened)) {}
+  std::shared_ptr<Library> library;
+  std::optional<LibraryHandle> handle;
+};
+
 struct PyOperator {
-  LibraryHandle library;
+  std::shared_ptr<Claim> claim;
   std::shared_ptr<Operator> op;
+
+  const Library& library() const { return *claim->library; }
 };
 
 void InitErrors(nb::module_& m);

@@ -12,17 +12,19 @@ namespace {
 
 // A handle that Python may close.
 struct PyLibrary {
-  std::optional<LibraryHandle> handle;
+  std::shared_ptr<Claim> claim;
 
+  explicit PyLibrary(LibraryHandle handle) : claim(std::make_shared<Claim>(std::move(handle))) {}
   LibraryHandle& open() {
-    if (!handle.has_value()) Raise(MakeError("CL014", "this library handle was closed; load the library again"));
-    return *handle;
+    if (!claim->handle.has_value())
+      Raise(MakeError("CL014", StrCat("this handle of ", claim->library->path(), " was closed; load the library again")));
+    return *claim->handle;
   }
 };
 
 PyOperator FindOperator(PyLibrary& library, const std::string& name) {
   LibraryHandle& handle = library.open();
-  return {handle, ValueOrRaise(handle->Get(name))};
+  return {library.claim, ValueOrRaise(handle->Get(name))};
 }
 
 // The kernel's code is behind a framework's own entry: registers the operators there. ns "": each
@@ -49,8 +51,10 @@ void InitLibrary(nb::module_& m) {
       .def_prop_ro("name", [](PyOperator& self) { return std::string(self.op->name()); })
       .def_prop_ro("has_metadef", [](PyOperator& self) { return self.op->has_metadef(); })
       .def_prop_ro("json", [](PyOperator& self) { return std::string(self.op->has_metadef() ? self.op->def().json : ""); })
-      .def_prop_ro("library_path", [](PyOperator& self) { return self.library->path(); })
-      .def_prop_ro("identity", [](PyOperator& self) { return self.library->identity(); })
+      .def_prop_ro("library_path", [](PyOperator& self) { return self.library().path(); })
+      .def_prop_ro("identity", [](PyOperator& self) { return self.library().identity(); })
+      .def_prop_ro("is_bound", [](PyOperator& self) { return self.library().Find(self.op->name()) != self.op; },
+                   "Whether its metadef is not its library's own.")
       .def_prop_ro("key", [](PyOperator& self) { return reinterpret_cast<uintptr_t>(self.op.get()); },
                    "One number for each operator in this process.")
       .def_prop_ro("backward",
@@ -58,7 +62,7 @@ void InitLibrary(nb::module_& m) {
                      Operator* backward = self.op->backward();
                      if (backward == nullptr) return nb::none();
                      // Shares the owner of the forward operator, which holds the backward one.
-                     return nb::cast(PyOperator{self.library, std::shared_ptr<Operator>(self.op, backward)});
+                     return nb::cast(PyOperator{self.claim, std::shared_ptr<Operator>(self.op, backward)});
                    })
       .def("infer_numpy",
            [](PyOperator& self, nb::handle args, nb::handle kwargs) { return InferNumpy(self, args.ptr(), kwargs.ptr()); })
@@ -79,10 +83,10 @@ void InitLibrary(nb::module_& m) {
                      for (const auto& op : self.open()->operators()) names.emplace_back(op->name());
                      return names;
                    })
-      .def_prop_ro("is_open", [](PyLibrary& self) { return self.handle.has_value(); })
+      .def_prop_ro("is_open", [](PyLibrary& self) { return self.claim->handle.has_value(); })
       .def("find", &FindOperator)
       .def("enter", &EnterFramework)
-      .def("close", [](PyLibrary& self) { self.handle.reset(); });
+      .def("close", [](PyLibrary& self) { self.claim->handle.reset(); });
 
   m.def(
       "load",
@@ -96,7 +100,7 @@ void InitLibrary(nb::module_& m) {
       nb::arg("path"), nb::arg("sha256") = "");
   m.def("loaded", [] {
     std::vector<PyLibrary> open;
-    for (const auto& library : LoadedLibraries()) open.push_back({LibraryHandle(library)});
+    for (const auto& library : LoadedLibraries()) open.emplace_back(LibraryHandle(library));
     return open;
   });
 }

@@ -61,6 +61,11 @@ class NumpyOutputs final : public OutputAllocator {
   std::vector<int32_t> outputs_;
 };
 
+std::string DTypeText(PyObject* array) {
+  const nb::object dtype = nb::handle(array).attr("dtype");
+  return nb::cast<std::string>(nb::steal(PyObject_Str(dtype.ptr())));
+}
+
 int32_t IndexOf(const OpwrightParamDef* const* params, int32_t n, const char* name) {
   for (int32_t i = 0; i < n; ++i)
     if (strcmp(params[i]->name, name) == 0) return i;
@@ -215,28 +220,41 @@ class Call {
     return true;
   }
 
+  // An input that the operator writes: what stands in for it would take the changes with it.
+  void RequireOwnMemory(int32_t i) {
+    for (int32_t m = 0; m < def_.num_mutates; ++m)
+      if (def_.mutates[m] == i)
+        Raise(MakeError("CL008", StrCat(def_.name, ": input ", def_.inputs[i]->name,
+                                        " is written by the operator: it must be a writeable numpy array of plain memory")));
+  }
+
   bool TakeTensor(int32_t i, PyObject* value, OpwrightTensor* tensor) {
     if (IsArray(value)) {
+      if (def_.num_mutates > 0 && !IsWriteable(value)) RequireOwnMemory(i);
       switch (ViewArray(value, tensor, arena_)) {
         case ArrayFit::kOk:
           return true;
         case ArrayFit::kNeedsCopy:
-          return TakeCopy(value, tensor);
+          return TakeCopy(i, value, tensor);
         case ArrayFit::kUnknownDType:
           Raise(MakeError("CL002", StrCat(def_.name, ": input ", def_.inputs[i]->name, " has dtype ",
-                                          nb::cast<std::string>(nb::str(nb::handle(value).attr("dtype"))),
+                                          DTypeText(value),
                                           ", which no operator takes")));
       }
     }
-    if (PyFloat_Check(value) || PyLong_Check(value)) return TakeNumber(i, value, tensor);
+    // numpy's float64 is a Python float by inheritance, and has a dtype all the same.
+    const bool number = PyFloat_Check(value) || PyLong_Check(value);
+    if (number && (PyFloat_CheckExact(value) || PyLong_Check(value) || !PyObject_HasAttrString(value, "dtype")))
+      return TakeNumber(i, value, tensor);
     if (PyObject_HasAttrString(value, "__array_interface__") && PyObject_HasAttrString(value, "dtype") &&
         !PyObject_HasAttrString(value, "__dlpack__"))
-      return TakeScalar(value, tensor);
+      return TakeScalar(i, value, tensor);
     return false;
   }
 
   // Foreign byte order or odd strides: a plain copy of the same values.
-  bool TakeCopy(PyObject* value, OpwrightTensor* tensor) {
+  bool TakeCopy(int32_t i, PyObject* value, OpwrightTensor* tensor) {
+    RequireOwnMemory(i);
     const nb::object native = nb::handle(value).attr("dtype").attr("newbyteorder")("=");
     const nb::object plain = nb::module_::import_("numpy").attr("array")(nb::handle(value), native, nb::arg("order") = "C");
     kept_.push_back(plain);
@@ -244,13 +262,15 @@ class Call {
   }
 
   // A numpy scalar is a 0-d array.
-  bool TakeScalar(PyObject* value, OpwrightTensor* tensor) {
+  bool TakeScalar(int32_t i, PyObject* value, OpwrightTensor* tensor) {
+    RequireOwnMemory(i);
     nb::object array = nb::module_::import_("numpy").attr("asarray")(nb::handle(value));
     kept_.push_back(array);
     return IsArray(array.ptr()) && ViewArray(array.ptr(), tensor, arena_) == ArrayFit::kOk;
   }
 
   bool TakeNumber(int32_t i, PyObject* value, OpwrightTensor* tensor) {
+    RequireOwnMemory(i);
     *tensor = {};
     tensor->device_type = 1;
     tensor->data = arena_.Make<int64_t>(1);

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from opwright import _core, _errors, _hooks
-from opwright._definition import Definition
+from opwright._definition import DYNAMIC, Definition
 
 _ndarray = np.ndarray  # one lookup less in each call
 
@@ -71,7 +71,7 @@ class Operator:
         if framework == "numpy":
             result = self._call_numpy(args, kwargs)
             if result is NotImplemented:
-                raise _errors.make("CL013", f"{self.name}: arguments that are neither arrays nor numbers")
+                raise _errors.make("CL013", f"{self.name}: {_no_tensors(self, args, kwargs)}")
             return result
         call = self._calls.get(kind) or next(
             call for known, call in self._calls.items() if issubclass(kind, known)
@@ -117,28 +117,68 @@ class Operator:
 
         Inputs are anything with `shape` and `dtype`: tensors or `opwright.Spec`s.
         """
-        outputs = self._core.infer_numpy(tuple(map(_stand_in, args)), kwargs)
+        names = {param.name for param in self.definition.inputs}
+        args = tuple(_stand_in(self.name, value) for value in args)
+        kwargs = {
+            name: _stand_in(self.name, value) if name in names else value for name, value in kwargs.items()
+        }
+        outputs = self._core.infer_numpy(args, kwargs)
         specs = tuple(Spec(tuple(shape), dtype) for shape, dtype in outputs)
         return specs[0] if len(specs) == 1 else specs
+
+    def __copy__(self) -> Operator:
+        return self
+
+    def __deepcopy__(self, memo) -> Operator:
+        """Itself: an operator has no state, and models that hold one are copied."""
+        return self
+
+    def __reduce__(self):
+        """By its library's path and content: another process loads it again."""
+        if self._core.is_bound:
+            raise TypeError(
+                f"{self.name} was put together by the acl form, which each process does for itself: "
+                "it cannot be pickled"
+            )
+        return _restore, (self._core.library_path, self.identity, self.name)
 
     def __repr__(self) -> str:
         return f"<opwright operator {self.name} of {self._core.library_path} ({self.identity[:8]})>"
 
 
-def _stand_in(spec):
+def _stand_in(operator: str, spec):
     """A numpy array of the spec's shape and dtype that needs no memory."""
     if spec is None or isinstance(spec, (int, float, np.ndarray)):
         return spec
-    if isinstance(spec, (list,)):
-        return [_stand_in(item) for item in spec]
+    if isinstance(spec, (list, tuple)) and not isinstance(spec, Spec):
+        return [_stand_in(operator, item) for item in spec]
     from opwright._dtypes import name_of
 
-    name = name_of(spec.dtype)
-    if name == "bfloat16":
-        import ml_dtypes
+    try:
+        shape, name = tuple(spec.shape), name_of(spec.dtype)
+    except AttributeError:
+        raise _errors.make(
+            "CL013",
+            f"{operator}: infer takes things with shape and dtype, {type(spec).__name__} was given",
+        ) from None
+    if any(size < 0 for size in shape):
+        raise _errors.make("CL004", f"{operator}: an input has the impossible shape {list(shape)}")
+    return np.broadcast_to(np.empty((), _numpy_dtype(operator, name)), shape)
 
-        name = ml_dtypes.bfloat16
-    return np.broadcast_to(np.empty((), name), tuple(spec.shape))
+
+def _numpy_dtype(operator: str, name: str) -> np.dtype:
+    if name == "bfloat16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise _errors.make(
+                "CL002", f"{operator}: numpy has no bfloat16; install the package ml_dtypes"
+            ) from None
+        return np.dtype(ml_dtypes.bfloat16)
+    try:
+        return np.dtype(name)
+    except TypeError:
+        raise _errors.make("CL002", f"{operator}: {name!r} is no dtype that numpy knows") from None
 
 
 def _tensors(values):
@@ -179,6 +219,26 @@ def _root_module(kind: type) -> str:
         if root in _KNOWN or root in _NOT_YET:
             return root
     return ""
+
+
+def _restore(path: str, identity: str, name: str) -> Operator:
+    return load(path, sha256=identity)[name]
+
+
+def _no_tensors(operator: Operator, args, kwargs) -> str:
+    """What is said of arguments that neither numpy nor a framework has made."""
+    given = dict(zip((param.name for param in operator.definition.inputs), args, strict=False))
+    for param in operator.definition.inputs:
+        value = kwargs.get(param.name, given.get(param.name))
+        values = value if param.kind == DYNAMIC and isinstance(value, (list, tuple)) else [value]
+        for item in values:
+            single = item is value
+            if isinstance(item, (np.ndarray, int, float)) or (item is None and single):
+                continue
+            where = param.name if single else f"a list for {param.name}"
+            kind = type(item).__name__
+            return f"input {where} is given {kind}, an array or a number is due"
+    return "arguments that are neither arrays nor numbers"
 
 
 class Library:
@@ -224,6 +284,9 @@ class Library:
         """Gives this handle up. When the last one is closed, calls are refused."""
         self._core.close()
 
+    def __reduce__(self):
+        return _restore_library, (self.path, self.identity)
+
     def __enter__(self) -> Library:
         return self
 
@@ -234,6 +297,20 @@ class Library:
         return f"<opwright library {self.path} ({self.identity[:8]}): {', '.join(self._names)}>"
 
 
+def _restore_library(path: str, identity: str) -> Library:
+    return load(path, sha256=identity)
+
+
+def _plain_path(path) -> str:
+    """A path as text that UTF-8 can spell, which is what errors and metadefs hold."""
+    text = os.fsdecode(path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _errors.make("LD001", f"the path {text!r} is not UTF-8; rename it") from None
+    return text
+
+
 def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
     """Loads an operator library; a folder is built first.
 
@@ -241,7 +318,7 @@ def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
     its new code from here on, in new handles. A bare file name is looked up in $OPWRIGHT_PATH too.
     With `sha256` the file must have that hash. Frameworks that are imported learn its operators.
     """
-    path = os.fspath(path)
+    path = _plain_path(path)
     if os.path.isdir(path):
         path = build(path)
     core = _core.load(path, (sha256 or "").lower())
@@ -259,9 +336,11 @@ def build(source, out=None, *, march: str | None = None, flags=()) -> str:
     Raises BuildError with diagnostics at the user's own lines, MetadefError for the metadef.
     """
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    if isinstance(flags, (str, bytes)):
+        raise TypeError(f"flags is a list of flags, {flags!r} was given; write [{flags!r}]")
     path, _, remarks = _core.build(
-        [os.fspath(item) for item in sources],
-        os.fspath(out) if out is not None else "",
+        [_plain_path(item) for item in sources],
+        _plain_path(out) if out is not None else "",
         march or "",
         list(flags),
     )

@@ -4,6 +4,19 @@
 #include "base/text.h"
 
 namespace opwright {
+
+Error::Error() = default;
+Error::Error(std::string error_id, std::string text, std::vector<Diagnostic> list)
+    : id(std::move(error_id)), message(std::move(text)), diagnostics(std::move(list)) {}
+Error::Error(const Error& other) = default;
+Error::Error(Error&& other) noexcept = default;
+Error& Error::operator=(const Error& other) = default;
+Error& Error::operator=(Error&& other) noexcept = default;
+Error::~Error() = default;
+
+Status::Status(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+
+Error MakeError(std::string_view id, std::string message) { return {std::string(id), std::move(message)}; }
 namespace {
 
 const char* SeverityName(Severity severity) {

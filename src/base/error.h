@@ -37,6 +37,15 @@ struct Error {
   std::string message;
   std::vector<Diagnostic> diagnostics;
 
+  // All out of line: hundreds of places make one and return it.
+  Error();
+  Error(std::string id, std::string message, std::vector<Diagnostic> diagnostics = {});
+  Error(const Error& other);
+  Error(Error&& other) noexcept;
+  Error& operator=(const Error& other);
+  Error& operator=(Error&& other) noexcept;
+  ~Error();
+
   // The message and the id, then each diagnostic on a line of its own.
   std::string Text() const;
 };
@@ -44,7 +53,7 @@ struct Error {
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Error error) : error_(std::make_unique<Error>(std::move(error))) {}  // NOLINT
+  Status(Error error);  // NOLINT
   bool ok() const { return error_ == nullptr; }
   const Error& error() const { return *error_; }
   Error TakeError() { return std::move(*error_); }
@@ -72,9 +81,7 @@ class [[nodiscard]] Expected {
   std::variant<T, Error> state_;
 };
 
-inline Error MakeError(std::string_view id, std::string message) {
-  return Error{std::string(id), std::move(message), {}};
-}
+Error MakeError(std::string_view id, std::string message);
 
 inline Error WithId(Error error, std::string_view id) {
   error.id = id;

@@ -3,15 +3,36 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdint>
+#include <cstring>
 
 namespace opwright {
 
 namespace internal {
-void Append(std::string& out, double number) {
-  char digits[32];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+
+Piece::Piece(const char* text) : data_(text), size_(strlen(text)) {}
+
+Piece::Piece(char character) : size_(1) { own_[0] = character; }
+
+Piece::Piece(double number) : size_(static_cast<size_t>(std::to_chars(own_, own_ + sizeof own_, number).ptr - own_)) {}
+
+Piece::Piece(Number, long long number, bool is_signed) {
+  char* const end = own_ + sizeof own_;
+  const std::to_chars_result result =
+      is_signed ? std::to_chars(own_, end, number) : std::to_chars(own_, end, static_cast<unsigned long long>(number));
+  size_ = static_cast<size_t>(result.ptr - own_);
 }
+
+std::string Concat(const Piece* pieces, size_t count) {
+  size_t size = 0;
+  for (size_t i = 0; i < count; ++i) size += pieces[i].text().size();
+  std::string out;
+  out.reserve(size);
+  for (size_t i = 0; i < count; ++i) out += pieces[i].text();
+  return out;
+}
+
 }  // namespace internal
 
 std::string Join(std::span<const std::string> parts, std::string_view separator) {

@@ -3,34 +3,50 @@
 // Small text functions: joining, quoting, nearest names, identifiers.
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace opwright {
 
 namespace internal {
-inline void Append(std::string& out, std::string_view piece) { out += piece; }
-inline void Append(std::string& out, const char* piece) { out += piece; }
-inline void Append(std::string& out, char piece) { out += piece; }
-template <std::integral T>
-void Append(std::string& out, T number) {
-  char digits[24];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-}
-void Append(std::string& out, double number);
+
+// One argument of StrCat as text. Each conversion is out of line: most calls stand on paths to an error,
+// and every operator library carries them.
+class Piece {
+ public:
+  Piece(std::string_view text) : data_(text.data()), size_(text.size()) {}  // NOLINT
+  Piece(const std::string& text) : data_(text.data()), size_(text.size()) {}  // NOLINT
+  Piece(const char* text);  // NOLINT
+  Piece(char character);  // NOLINT
+  template <std::integral T>
+  Piece(T number) : Piece(Number(), static_cast<long long>(number), std::is_signed_v<T>) {}  // NOLINT
+  Piece(double number);  // NOLINT
+  Piece(const Piece&) = delete;
+  std::string_view text() const { return {data_ != nullptr ? data_ : own_, size_}; }
+
+ private:
+  struct Number {};
+  Piece(Number, long long number, bool is_signed);
+
+  const char* data_ = nullptr;  // null: own_
+  size_t size_ = 0;
+  char own_[32];
+};
+
+std::string Concat(const Piece* pieces, size_t count);
+
 }  // namespace internal
 
 // The pieces, one after the other. Numbers in decimal, doubles in the shortest form that reads
 // back.
 template <class... Pieces>
 std::string StrCat(const Pieces&... pieces) {
-  std::string out;
-  (internal::Append(out, pieces), ...);
-  return out;
+  const internal::Piece list[] = {pieces...};
+  return internal::Concat(list, sizeof...(pieces));
 }
 
 std::string Join(std::span<const std::string> parts, std::string_view separator);

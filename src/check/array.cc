@@ -33,19 +33,29 @@ Array::Array(OpwrightDType dtype_, Shape shape_) : dtype(dtype_), shape(std::mov
   bytes.resize(static_cast<size_t>(size() * ItemSize(dtype)));
 }
 
-int64_t Array::size() const { return NumElements(static_cast<int32_t>(shape.size()), shape.data()); }
+int64_t Array::size() const {
+  return NumElements(static_cast<int32_t>(shape.size()), shape.data());
+}
 
 double Array::Get(int64_t i) const {
   const char* const at = bytes.data() + i * ItemSize(dtype);
   switch (dtype.code) {
     case kOpwrightFloat:
-      return dtype.bits == 64 ? Load<double>(at) : dtype.bits == 32 ? Load<float>(at) : float16::ToFloat(static_cast<uint16_t>(Load<uint16_t>(at)));
+      return dtype.bits == 64   ? Load<double>(at)
+             : dtype.bits == 32 ? Load<float>(at)
+                                : float16::ToFloat(static_cast<uint16_t>(Load<uint16_t>(at)));
     case kOpwrightBfloat:
       return bfloat16::ToFloat(static_cast<uint16_t>(Load<uint16_t>(at)));
     case kOpwrightInt:
-      return dtype.bits == 64 ? Load<int64_t>(at) : dtype.bits == 32 ? Load<int32_t>(at) : dtype.bits == 16 ? Load<int16_t>(at) : Load<int8_t>(at);
+      return dtype.bits == 64   ? Load<int64_t>(at)
+             : dtype.bits == 32 ? Load<int32_t>(at)
+             : dtype.bits == 16 ? Load<int16_t>(at)
+                                : Load<int8_t>(at);
     case kOpwrightUInt:
-      return dtype.bits == 64 ? Load<uint64_t>(at) : dtype.bits == 32 ? Load<uint32_t>(at) : dtype.bits == 16 ? Load<uint16_t>(at) : Load<uint8_t>(at);
+      return dtype.bits == 64   ? Load<uint64_t>(at)
+             : dtype.bits == 32 ? Load<uint32_t>(at)
+             : dtype.bits == 16 ? Load<uint16_t>(at)
+                                : Load<uint8_t>(at);
     case kOpwrightComplex:
       return dtype.bits == 128 ? Load<double>(at) : Load<float>(at);
     default:
@@ -133,8 +143,11 @@ const char* ValuesName(Values values) {
 void Fill(Array* array, Values values, int64_t limit, Random* random) {
   const OpwrightDType dtype = array->dtype;
   const bool is_float = IsFloat(dtype) || dtype.code == kOpwrightComplex;
-  const double special[] = {INFINITY, -INFINITY, NAN,  0.0, -0.0, dtype.code == kOpwrightComplex ? 1e30 : LargestFinite(dtype),
-                            1e-310,   1e-40,     6e-8, 1.0, -1.0};
+  const double special[] = {
+      INFINITY, -INFINITY, NAN,
+      0.0,      -0.0,      dtype.code == kOpwrightComplex ? 1e30 : LargestFinite(dtype),
+      1e-310,   1e-40,     6e-8,
+      1.0,      -1.0};
   Array& a = *array;
   if (dtype.code == kOpwrightComplex) {
     // As twice as many real numbers.
@@ -147,7 +160,8 @@ void Fill(Array* array, Values values, int64_t limit, Random* random) {
     if (values == Values::kZeros) {
       a.Set(i, 0);
     } else if (!is_float) {
-      a.Set(i, static_cast<double>(random->Bits() % static_cast<uint64_t>(dtype.code == kOpwrightBool ? 2 : limit)));
+      a.Set(i, static_cast<double>(random->Bits() %
+                                   static_cast<uint64_t>(dtype.code == kOpwrightBool ? 2 : limit)));
     } else if (values == Values::kNormal) {
       a.Set(i, random->Normal());
     } else if (values == Values::kPositive) {

@@ -29,7 +29,8 @@ struct Sizes {
 // Prime where there are few of them, never two alike.
 const std::vector<int64_t> kSymbols = {3, 5, 2, 7, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
 const std::vector<int64_t> kReversed = {5, 3, 7, 2, 6, 4, 9, 8, 11, 10, 13, 12, 15, 14, 17, 16};
-const std::vector<int64_t> kMultiples = {8, 4, 16, 12, 24, 32, 20, 28, 36, 40, 44, 48, 52, 56, 60, 64};
+const std::vector<int64_t> kMultiples = {8,  4,  16, 12, 24, 32, 20, 28,
+                                         36, 40, 44, 48, 52, 56, 60, 64};
 
 int64_t At(const std::vector<int64_t>& sizes, size_t k) { return sizes[k % sizes.size()]; }
 
@@ -75,12 +76,14 @@ Shape ShapeOf(const OpwrightParamDef& param, int32_t input, const Sizes& sizes, 
       shape.push_back(dim);
     } else if (dim <= -2) {
       shape.push_back(At(sizes.symbols, static_cast<size_t>(-(dim + 2))));
-    } else if (all_one || (form == Form::kColumn && last) || ((form == Form::kKeptRow || form == Form::kRow) && !last)) {
+    } else if (all_one || (form == Form::kColumn && last) ||
+               ((form == Form::kKeptRow || form == Form::kRow) && !last)) {
       shape.push_back(1);
     } else {
       // By position from the end, as broadcasting lines dimensions up.
       const auto from_end = static_cast<size_t>(param.num_dims - 1 - k);
-      shape.push_back(At(sizes.unknown, from_end + (sizes.unknown_differ ? static_cast<size_t>(2 * input) : 0)));
+      shape.push_back(At(sizes.unknown,
+                         from_end + (sizes.unknown_differ ? static_cast<size_t>(2 * input) : 0)));
     }
   }
   return shape;
@@ -93,7 +96,8 @@ class Maker {
       const OpwrightParamDef& param = *def.inputs[i];
       any_ = any_ || IsAny(param);
       leading_ = leading_ || (param.leading_any != 0 && !IsAny(param));
-      unknown_ = unknown_ || std::find(param.dims, param.dims + param.num_dims, -1) != param.dims + param.num_dims;
+      unknown_ = unknown_ || std::find(param.dims, param.dims + param.num_dims, -1) !=
+                                 param.dims + param.num_dims;
       optional_ = optional_ || param.kind == kOpwrightOptional;
       dynamic_ = dynamic_ || param.kind == kOpwrightDynamic;
     }
@@ -163,8 +167,8 @@ class Maker {
     group_.assign(group.begin(), group.end());
   }
 
-  void Add(const Sizes& sizes, const std::string& name, Values values = Values::kNormal, bool gradient = true,
-           const std::vector<Form>& forms = {}) {
+  void Add(const Sizes& sizes, const std::string& name, Values values = Values::kNormal,
+           bool gradient = true, const std::vector<Form>& forms = {}) {
     Case c;
     c.name = name;
     c.values = values;
@@ -173,7 +177,7 @@ class Maker {
       const OpwrightParamDef& param = *def_.inputs[i];
       const Form form = forms.empty() ? Form::kFull : forms[static_cast<size_t>(i)];
       std::vector<Shape> tensors;
-      const int64_t count = param.kind == kOpwrightDynamic                           ? sizes.dynamic
+      const int64_t count = param.kind == kOpwrightDynamic                       ? sizes.dynamic
                             : param.kind == kOpwrightOptional && !sizes.optional ? 0
                                                                                  : 1;
       for (int64_t k = 0; k < count; ++k) tensors.push_back(ShapeOf(param, i, sizes, form));
@@ -203,11 +207,12 @@ class Maker {
 
   void AddBroadcasts(const Sizes& base) {
     if (group_.size() < 2) return;
-    constexpr std::pair<Form, const char*> kForms[] = {{Form::kRow, "a row against a matrix"},
-                                                       {Form::kColumn, "a column against a matrix"},
-                                                       {Form::kKeptRow, "a row with kept dimensions"},
-                                                       {Form::kScalar, "a scalar"},
-                                                       {Form::kOne, "one element"}};
+    constexpr std::pair<Form, const char*> kForms[] = {
+        {Form::kRow, "a row against a matrix"},
+        {Form::kColumn, "a column against a matrix"},
+        {Form::kKeptRow, "a row with kept dimensions"},
+        {Form::kScalar, "a scalar"},
+        {Form::kOne, "one element"}};
     const auto inputs = static_cast<size_t>(def_.num_inputs);
     for (const auto& [form, name] : kForms) {
       for (int32_t smaller : group_) {
@@ -220,6 +225,14 @@ class Maker {
       std::vector<Form> forms(inputs, Form::kKeptRow);
       forms[static_cast<size_t>(column)] = Form::kColumn;
       Add(base, "broadcast from two sides", Values::kNormal, true, forms);
+    }
+    // Each in a way of its own: a matrix, a row, a column.
+    constexpr Form kWays[] = {Form::kFull, Form::kRow, Form::kColumn};
+    for (size_t turn = 0; turn < 3 && group_.size() >= 3; ++turn) {
+      std::vector<Form> forms(inputs, Form::kFull);
+      for (size_t k = 0; k < group_.size(); ++k)
+        forms[static_cast<size_t>(group_[k])] = kWays[(k + turn) % 3];
+      Add(base, "each broadcast in its own way", Values::kNormal, true, forms);
     }
     // A parameter that a whole batch shares.
     Sizes batch = base;

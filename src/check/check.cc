@@ -28,16 +28,21 @@ std::string SignalText(int number) {
 
 // Where the fault was, in words; kind is set when it says what the mistake is.
 std::string FaultText(const Crash& crash, std::string* kind) {
-  if (crash.buffer.chars[0] == 0) return "";
+  if (crash.buffer.chars[0] == 0) {
+    if (crash.signal == SIGSEGV && crash.code == SI_KERNEL)
+      *kind = "a vector access that needs aligned data: tensors are aligned to their element only";
+    return "";
+  }
   const std::string buffer = crash.buffer.chars;
   if (crash.offset < 0) {
     *kind = "reads or writes before the begin";
-    return StrCat("; it touched memory ", Count(-crash.offset, "byte"), " before the begin of ", buffer, " (", crash.size, " bytes)");
+    return StrCat("; it touched memory ", Count(-crash.offset, "byte"), " before the begin of ",
+                  buffer, " (", crash.size, " bytes)");
   }
   if (crash.offset >= crash.size) {
     *kind = "reads or writes past the end";
-    return StrCat("; it touched memory ", Count(crash.offset - crash.size, "byte"), " past the end of ", buffer, " (", crash.size,
-                  " bytes)");
+    return StrCat("; it touched memory ", Count(crash.offset - crash.size, "byte"),
+                  " past the end of ", buffer, " (", crash.size, " bytes)");
   }
   *kind = "writes an input";
   return StrCat("; it wrote byte ", crash.offset, " of ", buffer, ", which is not its to write");
@@ -45,7 +50,9 @@ std::string FaultText(const Crash& crash, std::string* kind) {
 
 class OperatorCheck {
  public:
-  OperatorCheck(Operator& op, const Options& options) : op_(op), options_(options) { report_.name = op.name(); }
+  OperatorCheck(Operator& op, const Options& options) : op_(op), options_(options) {
+    report_.name = op.name();
+  }
 
   OperatorReport Run() {
     if (!op_.has_metadef()) {
@@ -64,8 +71,10 @@ class OperatorCheck {
 
   void PrepareRows() {
     if (op_.backward() == nullptr) {
-      report_.note = def().gradient == nullptr ? "no gradient: forward only"
-                                               : StrCat("its backward operator ", def().gradient->op, " is not in the library");
+      report_.note =
+          def().gradient == nullptr
+              ? "no gradient: forward only"
+              : StrCat("its backward operator ", def().gradient->op, " is not in the library");
       return;
     }
     report_.backward = op_.backward()->name();
@@ -74,16 +83,19 @@ class OperatorCheck {
       GradientRow row;
       row.input = name.name;
       bool any_float = false;
-      for (int32_t c = 0; c < def().num_columns; ++c) any_float = any_float || IsFloat(def().inputs[name.input]->dtypes[c]);
+      for (int32_t c = 0; c < def().num_columns; ++c)
+        any_float = any_float || IsFloat(def().inputs[name.input]->dtypes[c]);
       if (!any_float) {
         row.reason = StrCat(DTypeName(def().inputs[name.input]->dtypes[0]), ": no gradient is due");
       } else if (!GivesGradient(*op_.gradient(), name.input)) {
-        row.reason = StrCat(report_.backward, " gives none for it: asking for one is an error [GR002]");
+        row.reason =
+            StrCat(report_.backward, " gives none for it: asking for one is an error [GR002]");
       } else if (gradient_column_ < 0) {
         row.reason = StrCat(report_.backward, " has no dtype column for those of ", report_.name);
       } else {
         row.dtype = DTypeName(def().inputs[name.input]->dtypes[gradient_column_]);
-        if (!IsFloat(def().inputs[name.input]->dtypes[gradient_column_])) row.reason = StrCat(row.dtype, ": no gradient is due");
+        if (!IsFloat(def().inputs[name.input]->dtypes[gradient_column_]))
+          row.reason = StrCat(row.dtype, ": no gradient is due");
       }
       report_.rows.push_back(std::move(row));
     }
@@ -93,8 +105,8 @@ class OperatorCheck {
       finding.id = "CK017";
       finding.severity = Severity::kWarning;
       finding.case_text = ColumnText(c);
-      finding.message = StrCat(report_.backward, " has no dtype column for ", ColumnText(c), ", which ", report_.name,
-                               " takes: the backward call raises there");
+      finding.message = StrCat(report_.backward, " has no dtype column for ", ColumnText(c),
+                               ", which ", report_.name, " takes: the backward call raises there");
       report_.findings.push_back(std::move(finding));
     }
   }
@@ -107,7 +119,8 @@ class OperatorCheck {
 
   std::string ColumnText(int32_t column) const {
     std::vector<std::string> names;
-    for (int32_t i = 0; i < def().num_inputs; ++i) names.push_back(DTypeName(def().inputs[i]->dtypes[column]));
+    for (int32_t i = 0; i < def().num_inputs; ++i)
+      names.push_back(DTypeName(def().inputs[i]->dtypes[column]));
     return StrCat("(", Join(names, ", "), ")");
   }
 
@@ -122,7 +135,8 @@ class OperatorCheck {
     for (const int32_t column : order) {
       Columns columns{column, gradient_column_ >= 0 ? gradient_column_ : widest, gradient_column_,
                       op_.backward() != nullptr && HasGradientColumn(op_, column)};
-      for (size_t k = 0; k < cases.size() && ended_ < kMostCrashes && !hangs_; ++k) RunOne(columns, cases[k], k, shared);
+      for (size_t k = 0; k < cases.size() && ended_ < kMostCrashes && !hangs_; ++k)
+        RunOne(columns, cases[k], k, shared);
     }
     UnmapShared(shared, sizeof(CaseRecord));
   }
@@ -140,13 +154,17 @@ class OperatorCheck {
       if (record->refused != 0) {
         ++report_.cases_refused;
         const std::string reason = record->refusal.chars;
-        if (report_.refusals.size() < 8 && std::find(report_.refusals.begin(), report_.refusals.end(), reason) == report_.refusals.end())
+        if (report_.refusals.size() < 8 &&
+            std::find(report_.refusals.begin(), report_.refusals.end(), reason) ==
+                report_.refusals.end())
           report_.refusals.push_back(reason);
       } else {
         ++report_.cases_run;
+        judged_ += record->empty == 0;
       }
       return;
     }
+    ++judged_;
     TakeEnding(outcome, record->state, text);
   }
 
@@ -158,27 +176,33 @@ class OperatorCheck {
       case Ending::kCrashed: {
         ++report_.cases_run;
         const std::string fault = FaultText(state.crash, &finding.kind);
-        finding.id = fault.empty() ? "CK002" : finding.kind == "writes an input" ? "CK008" : "CK001";
+        finding.id = fault.empty()                       ? "CK002"
+                     : finding.kind == "writes an input" ? "CK008"
+                                                         : "CK001";
         finding.argument = state.crash.buffer.chars;
-        finding.message = StrCat(report_.name, " crashed with ", SignalText(outcome.code), during, fault);
+        finding.message =
+            StrCat(report_.name, " crashed with ", SignalText(outcome.code), during, fault);
         break;
       }
       case Ending::kExited:
         ++report_.cases_run;
         finding.id = "CK003";
-        finding.message = StrCat(report_.name, " ended the process with status ", outcome.code, during, "; a kernel must never call exit()");
+        finding.message = StrCat(report_.name, " ended the process with status ", outcome.code,
+                                 during, "; a kernel must never call exit()");
         break;
       case Ending::kTimedOut:
         ++report_.cases_run;
         hangs_ = true;
         finding.id = "CK004";
-        finding.message = StrCat(report_.name, " did not return within ", options_.timeout_seconds, " s", during);
+        finding.message =
+            StrCat(report_.name, " did not return within ", options_.timeout_seconds, " s", during);
         break;
       default:
         finding.id = "CK018";
         finding.severity = Severity::kWarning;
-        finding.message = outcome.ending == Ending::kNoChild ? "no child process could be started"
-                                                             : StrCat("the check ran out of memory", during);
+        finding.message = outcome.ending == Ending::kNoChild
+                              ? "no child process could be started"
+                              : StrCat("the check ran out of memory", during);
         undecided_ = true;
     }
     ++ended_;
@@ -236,22 +260,38 @@ class OperatorCheck {
     row->right = row->right && !is_wrong;
   }
 
+  void NothingRan() {
+    undecided_ = true;
+    Finding finding;
+    finding.id = "CK018";
+    finding.severity = Severity::kWarning;
+    finding.message = StrCat(report_.name, " accepted none of the ",
+                             Count(report_.cases_refused, "call"), " that it was tried with",
+                             report_.refusals.empty()
+                                 ? std::string()
+                                 : StrCat("; the first was refused with: ", report_.refusals[0]));
+    report_.findings.push_back(std::move(finding));
+  }
+
   void Judge() {
     bool wrong = false;
-    for (const Finding& finding : report_.findings) wrong = wrong || finding.severity == Severity::kError;
+    for (const Finding& finding : report_.findings)
+      wrong = wrong || finding.severity == Severity::kError;
     for (GradientRow& row : report_.rows) {
       wrong = wrong || !row.right;
       if (row.checked || !row.reason.empty()) continue;
-      row.reason = row.skipped > 0 ? "no element where the function is smooth and the noise below the gradient"
+      row.reason = row.skipped > 0
+                       ? "no element where the function is smooth and the noise below the gradient"
                    : row.cases > 0 ? "it was empty in every case that ran"
                                    : "no case got as far";
       undecided_ = undecided_ || row.cases == 0 || row.skipped > 0;
       // A list that never was so long is no gap.
-      if (row.cases == 0 && row.input.ends_with("]")) row.reason = "no case with so many tensors ran";
+      if (row.cases == 0 && row.input.ends_with("]"))
+        row.reason = "no case with so many tensors ran";
     }
     if (gradient_column_ < 0 && op_.backward() != nullptr) undecided_ = true;
     if (def().gradient != nullptr && op_.backward() == nullptr) undecided_ = true;
-    if (report_.cases_run == 0) undecided_ = true;
+    if (judged_ == 0) NothingRan();
     report_.verdict = wrong ? Verdict::kWrong : undecided_ ? Verdict::kUndecided : Verdict::kRight;
   }
 
@@ -259,6 +299,7 @@ class OperatorCheck {
   const Options& options_;
   OperatorReport report_;
   int32_t gradient_column_ = -1;
+  int64_t judged_ = 0;  // cases in which a kernel was called
   int ended_ = 0;
   bool hangs_ = false;
   bool undecided_ = false;
@@ -279,7 +320,9 @@ const char* VerdictName(Verdict verdict) {
   return verdict == Verdict::kRight ? "right" : verdict == Verdict::kWrong ? "wrong" : "undecided";
 }
 
-OperatorReport CheckOperator(Operator& op, const Options& options) { return OperatorCheck(op, options).Run(); }
+OperatorReport CheckOperator(Operator& op, const Options& options) {
+  return OperatorCheck(op, options).Run();
+}
 
 Expected<Report> CheckLibrary(const std::string& path, const Options& options) {
   Report report;
@@ -298,7 +341,8 @@ Expected<Report> CheckLibrary(const std::string& path, const Options& options) {
   // A backward operator without a gradient of its own is checked through its forward operator.
   std::set<const Operator*> backward;
   for (const auto& op : (*library)->operators())
-    if (op->backward() != nullptr && op->backward()->backward() == nullptr) backward.insert(op->backward());
+    if (op->backward() != nullptr && op->backward()->backward() == nullptr)
+      backward.insert(op->backward());
   if (!options.op.empty()) {
     Expected<std::shared_ptr<Operator>> found = (*library)->Get(options.op);
     if (!found.ok()) return found.TakeError();

@@ -29,6 +29,7 @@ constexpr int kCaught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SI
 void OnCrash(int number, siginfo_t* info, void*) {
   Crash& crash = state_of_this_child->crash;
   if (number == SIGSEGV || number == SIGBUS) {
+    crash.code = info->si_code;
     crash.address = reinterpret_cast<uint64_t>(info->si_addr);
     const Place place = PlaceOf(info->si_addr);
     if (place.buffer != nullptr) crash.buffer = place.buffer;

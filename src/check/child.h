@@ -22,6 +22,7 @@ struct Text {
 
 struct Crash {
   int32_t signal;  // 0: none
+  int32_t code;  // si_code; SI_KERNEL: the processor gave no address, as for an unaligned vector
   uint64_t address;
   Text<96> buffer;  // "" when the address is in no buffer
   int64_t offset;  // from the buffer's begin, in bytes

@@ -2,6 +2,7 @@
 #include "check/contract.h"
 
 #include <cstring>
+#include <latch>
 #include <memory>
 #include <thread>
 
@@ -15,7 +16,8 @@ namespace {
 // 0x5A: a large number in every float dtype, so that adding to it shows. 0xFF: NaN.
 constexpr unsigned char kPoison = 0x5A;
 constexpr unsigned char kOtherPoison = 0xFF;
-constexpr int kThreads = 4;
+constexpr size_t kThreads = 4;
+constexpr int kRepeats = 8;
 
 bool AllBytes(const char* at, size_t n, unsigned char value) {
   for (size_t k = 0; k < n; ++k)
@@ -37,7 +39,8 @@ struct Contract::Buffers {
 
   Buffers(const std::vector<Operand>& operands, Flush flush) {
     for (const Operand& operand : operands) {
-      memory.push_back(std::make_unique<GuardedBuffer>(operand.name, operand.array->bytes.size(), flush));
+      memory.push_back(
+          std::make_unique<GuardedBuffer>(operand.name, operand.array->bytes.size(), flush));
       tensors.push_back(operand.array->Tensor());
       tensors.back().data = memory.back()->data();
     }
@@ -56,8 +59,7 @@ Status Contract::CallIn(Buffers* buffers, unsigned char poison, Bytes* results) 
   OPWRIGHT_RETURN_IF_ERROR(invoke_(buffers->tensors.data()));
   results->assign(operands_.size(), {});
   for (size_t k = 0; k < operands_.size(); ++k)
-    if (operands_[k].access != Access::kRead)
-      (*results)[k].assign(buffers->memory[k]->data(), buffers->memory[k]->data() + buffers->memory[k]->size());
+    if (operands_[k].access != Access::kRead) (*results)[k] = buffers->memory[k]->Copy();
   CheckMargins(buffers);
   CheckInputs(buffers);
   return {};
@@ -65,14 +67,15 @@ Status Contract::CallIn(Buffers* buffers, unsigned char poison, Bytes* results) 
 
 void Contract::CheckMargins(Buffers* buffers) {
   for (size_t k = 0; k < operands_.size(); ++k) {
-    const std::optional<int64_t> at = buffers->memory[k]->Damage();
-    if (!at.has_value()) continue;
-    const auto size = static_cast<int64_t>(buffers->memory[k]->size());
-    recorder_.Add("CK001", Severity::kError, operands_[k].name,
-                  StrCat(what_, " of ", op_, " wrote outside ", operands_[k].name, ": ",
-                         *at < 0 ? Count(-*at, "byte") + " before its first byte" : Count(*at - size, "byte") + " after its last byte",
-                         " (it has ", size, " bytes)"),
-                  *at < 0 ? "writes before the begin" : "writes past the end");
+    const auto damaged = buffers->memory[k]->Damage();
+    if (!damaged.has_value()) continue;
+    recorder_.Add(
+        "CK001", Severity::kError, operands_[k].name,
+        StrCat(what_, " of ", op_, " wrote ", Count(damaged->bytes, "byte"),
+               damaged->before ? " before the begin of " : " past the end of ", operands_[k].name,
+               " (", static_cast<int64_t>(buffers->memory[k]->size()), " bytes), the nearest ",
+               damaged->distance, damaged->distance == 1 ? " byte away" : " bytes away"),
+        damaged->before ? "writes before the begin" : "writes past the end");
     buffers->memory[k]->Repair();
   }
 }
@@ -86,12 +89,14 @@ void Contract::CheckInputs(Buffers* buffers) {
     wrote_inputs_ = true;
     const auto item = static_cast<size_t>(ItemSize(array.dtype));
     int64_t element = 0;
-    while (memcmp(now + element * static_cast<int64_t>(item), array.bytes.data() + element * static_cast<int64_t>(item), item) == 0)
+    while (memcmp(now + element * static_cast<int64_t>(item),
+                  array.bytes.data() + element * static_cast<int64_t>(item), item) == 0)
       ++element;
     const std::vector<char> bytes(now, now + array.bytes.size());
     recorder_.Add("CK008", Severity::kError, operands_[k].name,
-                  StrCat(what_, " of ", op_, " wrote ", operands_[k].name, ": element ", IndexText(array.shape, element), " was ",
-                         array.Get(element), " and is ", ValueOf(bytes, array.dtype, element), " after the call"),
+                  StrCat(what_, " of ", op_, " wrote ", operands_[k].name, ": element ",
+                         IndexText(array.shape, element), " was ", array.Get(element), " and is ",
+                         ValueOf(bytes, array.dtype, element), " after the call"),
                   "writes an input");
   }
 }
@@ -99,12 +104,14 @@ void Contract::CheckInputs(Buffers* buffers) {
 int64_t Contract::FirstDifference(size_t operand, const Bytes& a, const Bytes& b) const {
   const auto item = static_cast<size_t>(ItemSize(operands_[operand].array->dtype));
   for (size_t at = 0; at + item <= a[operand].size(); at += item)
-    if (memcmp(a[operand].data() + at, b[operand].data() + at, item) != 0) return static_cast<int64_t>(at / item);
+    if (memcmp(a[operand].data() + at, b[operand].data() + at, item) != 0)
+      return static_cast<int64_t>(at / item);
   return -1;
 }
 
 std::string Contract::ElementText(size_t operand, int64_t element) const {
-  return StrCat("element ", IndexText(operands_[operand].array->shape, element), " of ", operands_[operand].name);
+  return StrCat("element ", IndexText(operands_[operand].array->shape, element), " of ",
+                operands_[operand].name);
 }
 
 void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Bytes& again) {
@@ -113,8 +120,9 @@ void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Byte
     if (operands_[k].access == Access::kRead || array.bytes.empty()) continue;
     if (const int64_t at = FirstDifference(k, first, again); at >= 0) {
       recorder_.Add("CK009", Severity::kError, operands_[k].name,
-                    StrCat(what_, " of ", op_, " gave different results for the same inputs: ", ElementText(k, at), " was ",
-                           ValueOf(first[k], array.dtype, at), ", then ", ValueOf(again[k], array.dtype, at)),
+                    StrCat(what_, " of ", op_, " gave different results for the same inputs: ",
+                           ElementText(k, at), " was ", ValueOf(first[k], array.dtype, at),
+                           ", then ", ValueOf(again[k], array.dtype, at)),
                     "not deterministic");
       continue;
     }
@@ -136,64 +144,105 @@ void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Byte
     }
     if (unwritten > 0)
       recorder_.Add("CK006", Severity::kError, operands_[k].name,
-                    StrCat(what_, " of ", op_, " did not write ", unwritten, " of the ", Count(array.size(), "element"), " of ",
-                           operands_[k].name, "; the first is ", IndexText(array.shape, example)),
+                    StrCat(what_, " of ", op_, " did not write ", unwritten, " of the ",
+                           Count(array.size(), "element"), " of ", operands_[k].name,
+                           "; the first is ", IndexText(array.shape, example)),
                     "not written");
     if (read >= 0)
-      recorder_.Add("CK007", Severity::kError, operands_[k].name,
-                    StrCat(what_, " of ", op_, " used what was in ", operands_[k].name, " before the call: ", ElementText(k, read),
-                           " is ", ValueOf(first[k], array.dtype, read), " or ", ValueOf(other_poison[k], array.dtype, read),
-                           " by the memory's old contents"),
-                    "adds to an output that it never set to zero");
+      recorder_.Add(
+          "CK007", Severity::kError, operands_[k].name,
+          StrCat(what_, " of ", op_, " used what was in ", operands_[k].name, " before the call: ",
+                 ElementText(k, read), " is ", ValueOf(first[k], array.dtype, read), " or ",
+                 ValueOf(other_poison[k], array.dtype, read), " by the memory's old contents"),
+          "adds to an output that it never set to zero");
   }
 }
 
 bool Contract::Failed(const Status& status, const char* when) {
   if (status.ok()) return false;
   recorder_.Add("CK009", Severity::kError, "",
-                StrCat(what_, " of ", op_, " took the same inputs once and failed ", when, ": ", status.error().message), "not deterministic");
+                StrCat(what_, " of ", op_, " took the same inputs once and failed ", when, ": ",
+                       status.error().message),
+                "not deterministic");
   return true;
 }
 
-void Contract::CheckThreads(Buffers* buffers, const Bytes& expected) {
+// Half of the threads work on other values: state that is shared and always holds the same would
+// not show.
+void Contract::CheckThreads(const Bytes& expected) {
   // A written input cannot be shared.
   for (const Operand& operand : operands_)
     if (operand.access == Access::kBoth) return;
+  Buffers inputs[2] = {Buffers(operands_, Flush::kEnd), Buffers(operands_, Flush::kEnd)};
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    const std::vector<char>& bytes = operands_[k].array->bytes;
+    if (operands_[k].access != Access::kRead || bytes.empty()) continue;
+    memcpy(inputs[0].memory[k]->data(), bytes.data(), bytes.size());
+    // The same elements in another order are as valid as they were.
+    const auto item = static_cast<size_t>(ItemSize(operands_[k].array->dtype));
+    memcpy(inputs[1].memory[k]->data(), bytes.data() + item, bytes.size() - item);
+    memcpy(inputs[1].memory[k]->data() + bytes.size() - item, bytes.data(), item);
+  }
+  Bytes wanted[2] = {expected, Bytes(operands_.size())};
+  if (!invoke_(inputs[1].tensors.data()).ok()) return;
+  for (size_t k = 0; k < operands_.size(); ++k)
+    if (operands_[k].access != Access::kRead) wanted[1][k] = inputs[1].memory[k]->Copy();
+
   std::vector<std::unique_ptr<Buffers>> own;
-  for (int t = 0; t < kThreads; ++t) {
+  for (size_t t = 0; t < kThreads; ++t) {
     own.push_back(std::make_unique<Buffers>(operands_, Flush::kEnd));
     for (size_t k = 0; k < operands_.size(); ++k) {
       if (operands_[k].access == Access::kRead)
-        own.back()->tensors[k].data = buffers->memory[k]->data();
+        own.back()->tensors[k].data = inputs[t % 2].memory[k]->data();
       else
         memset(own.back()->memory[k]->data(), kPoison, own.back()->memory[k]->size());
     }
   }
-  std::vector<std::string> errors(kThreads);
+  // What each thread saw first: an error, or results that differ. Each call is looked at, since a
+  // collision is rare.
+  struct Seen {
+    std::string error;
+    Bytes results;
+  };
+  std::vector<Seen> seen(kThreads);
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t)
+  std::latch start(kThreads);
+  for (size_t t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {
-      for (int repeat = 0; repeat < 3 && errors[static_cast<size_t>(t)].empty(); ++repeat)
-        if (Status status = invoke_(own[static_cast<size_t>(t)]->tensors.data()); !status.ok())
-          errors[static_cast<size_t>(t)] = status.error().message;
+      Buffers& mine = *own[t];
+      start.arrive_and_wait();
+      for (int repeat = 0; repeat < kRepeats && seen[t].error.empty() && seen[t].results.empty();
+           ++repeat) {
+        if (Status status = invoke_(mine.tensors.data()); !status.ok())
+          seen[t].error = status.error().message;
+        Bytes results(operands_.size());
+        bool same = true;
+        for (size_t k = 0; k < operands_.size(); ++k) {
+          if (operands_[k].access == Access::kRead) continue;
+          results[k] = mine.memory[k]->Copy();
+          same = same && results[k] == wanted[t % 2][k];
+        }
+        if (!same) seen[t].results = std::move(results);
+      }
     });
   for (std::thread& thread : threads) thread.join();
-  for (int t = 0; t < kThreads; ++t) {
-    Buffers& mine = *own[static_cast<size_t>(t)];
-    if (!errors[static_cast<size_t>(t)].empty())
+  for (size_t t = 0; t < kThreads; ++t) {
+    const std::string how =
+        StrCat(" when ", static_cast<int64_t>(kThreads), " threads called it at once");
+    if (!seen[t].error.empty())
       recorder_.Add("CK010", Severity::kError, "",
-                    StrCat(what_, " of ", op_, " failed when ", kThreads, " threads called it at once: ", errors[static_cast<size_t>(t)]),
+                    StrCat(what_, " of ", op_, " failed", how, ": ", seen[t].error),
                     "not thread-safe");
-    for (size_t k = 0; k < operands_.size() && errors[static_cast<size_t>(t)].empty(); ++k) {
+    for (size_t k = 0; k < operands_.size() && seen[t].error.empty() && !seen[t].results.empty();
+         ++k) {
       if (operands_[k].access == Access::kRead) continue;
-      Bytes results(operands_.size());
-      results[k].assign(mine.memory[k]->data(), mine.memory[k]->data() + mine.memory[k]->size());
-      const int64_t at = FirstDifference(k, expected, results);
+      const int64_t at = FirstDifference(k, wanted[t % 2], seen[t].results);
       if (at < 0) continue;
       const OpwrightDType dtype = operands_[k].array->dtype;
       recorder_.Add("CK010", Severity::kError, operands_[k].name,
-                    StrCat(what_, " of ", op_, " gave other results when ", kThreads, " threads called it at once: ", ElementText(k, at),
-                           " is ", ValueOf(results[k], dtype, at), ", alone it is ", ValueOf(expected[k], dtype, at)),
+                    StrCat(what_, " of ", op_, " gave other results", how, ": ", ElementText(k, at),
+                           " is ", ValueOf(seen[t].results[k], dtype, at), ", alone it is ",
+                           ValueOf(wanted[t % 2][k], dtype, at)),
                     "not thread-safe");
     }
   }
@@ -216,10 +265,7 @@ Status Contract::Run() {
     Compare(first, other, again);
     if (!recorder_.Has("CK008") && !recorder_.Has("CK009") && !recorder_.Has("CK007")) {
       recorder_.Stage(what_ + ", called by several threads");
-      for (size_t k = 0; k < operands_.size(); ++k)
-        if (operands_[k].access == Access::kRead && !operands_[k].array->bytes.empty())
-          memcpy(buffers.memory[k]->data(), operands_[k].array->bytes.data(), operands_[k].array->bytes.size());
-      CheckThreads(&buffers, first);
+      CheckThreads(first);
     }
   }
   recorder_.Stage(what_ + ", with the inputs in read-only memory");
@@ -244,15 +290,16 @@ Status Contract::Run() {
   CheckInputs(&buffers);
   Bytes moved(operands_.size());
   for (size_t k = 0; k < operands_.size(); ++k)
-    if (operands_[k].access != Access::kRead)
-      moved[k].assign(buffers.memory[k]->data(), buffers.memory[k]->data() + buffers.memory[k]->size());
+    if (operands_[k].access != Access::kRead) moved[k] = buffers.memory[k]->Copy();
   for (size_t k = 0; k < operands_.size(); ++k) {
-    if (operands_[k].access == Access::kRead || recorder_.Has("CK009") || recorder_.Has("CK001")) continue;
+    if (operands_[k].access == Access::kRead || recorder_.Has("CK009") || recorder_.Has("CK001"))
+      continue;
     const int64_t at = FirstDifference(k, first, moved);
     if (at < 0) continue;
     const OpwrightDType dtype = operands_[k].array->dtype;
     recorder_.Add("CK011", Severity::kWarning, operands_[k].name,
-                  StrCat(what_, " of ", op_, " depends on where its data lies in memory: ", ElementText(k, at), " is ",
+                  StrCat(what_, " of ", op_,
+                         " depends on where its data lies in memory: ", ElementText(k, at), " is ",
                          ValueOf(first[k], dtype, at), " or ", ValueOf(moved[k], dtype, at)),
                   "reads beyond its buffers, or sums in another order by alignment");
   }

@@ -28,7 +28,8 @@ using Invoke = std::function<Status(OpwrightTensor* tensors)>;
 class Contract {
  public:
   // what: "forward", "backward".
-  Contract(Recorder* recorder, std::string op, std::string what, std::vector<Operand> operands, Invoke invoke)
+  Contract(Recorder* recorder, std::string op, std::string what, std::vector<Operand> operands,
+           Invoke invoke)
       : recorder_(*recorder),
         op_(std::move(op)),
         what_(std::move(what)),
@@ -47,7 +48,7 @@ class Contract {
   void CheckMargins(Buffers* buffers);
   void CheckInputs(Buffers* buffers);
   void Compare(const Bytes& first, const Bytes& other_poison, const Bytes& again);
-  void CheckThreads(Buffers* buffers, const Bytes& expected);
+  void CheckThreads(const Bytes& expected);
   bool Failed(const Status& status, const char* when);
   // The first element that differs, or -1.
   int64_t FirstDifference(size_t operand, const Bytes& a, const Bytes& b) const;

@@ -13,8 +13,12 @@ namespace opwright::check {
 namespace {
 
 constexpr int kCotangents = 3;
+// How many times the measured noise an error may be.
+constexpr double kNoise = 4;
 
-Array& At(ArrayLists& lists, const Wanted& w) { return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)]; }
+Array& At(ArrayLists& lists, const Wanted& w) {
+  return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)];
+}
 const Array& At(const ArrayLists& lists, const Wanted& w) {
   return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)];
 }
@@ -22,11 +26,12 @@ const Array& At(const ArrayLists& lists, const Wanted& w) {
 bool Equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 std::string ItemName(const OpwrightParamDef& param, size_t item) {
-  return param.kind == kOpwrightDynamic ? StrCat(param.name, "[", static_cast<int64_t>(item), "]") : std::string(param.name);
+  return param.kind == kOpwrightDynamic ? StrCat(param.name, "[", static_cast<int64_t>(item), "]")
+                                        : std::string(param.name);
 }
 
-void AddOperands(const OpwrightParamDef* const* params, ArrayLists* lists, const std::string& what, Access access,
-                 std::vector<Operand>* operands) {
+void AddOperands(const OpwrightParamDef* const* params, ArrayLists* lists, const std::string& what,
+                 Access access, std::vector<Operand>* operands) {
   for (size_t i = 0; i < lists->size(); ++i)
     for (size_t k = 0; k < (*lists)[i].size(); ++k)
       operands->push_back({StrCat(what, " ", ItemName(*params[i], k)), access, &(*lists)[i][k]});
@@ -51,29 +56,33 @@ bool GradientCheck::Contract() {
   AddOperands(def.outputs, &trial_.outputs, "output", Access::kRead, &operands);
   AddOperands(def.outputs, &cotangents_, "gradient of output", Access::kRead, &operands);
   AddOperands(def.inputs, &gradients_, "gradient of input", Access::kWrite, &operands);
-  check::Contract contract(&recorder_, trial_.op().backward()->name(), "backward", std::move(operands),
-                           [this](OpwrightTensor* tensors) {
-                             return trial_.Backward(tensors, CountsOf(cotangents_), CountsOf(gradients_));
+  check::Contract contract(&recorder_, trial_.op().backward()->name(), "backward",
+                           std::move(operands), [this](OpwrightTensor* tensors) {
+                             return trial_.Backward(tensors, CountsOf(cotangents_),
+                                                    CountsOf(gradients_));
                            });
   const Status status = contract.Run();
   if (status.ok()) return true;
   const bool threw = status.error().id == "CL012";
   recorder_.Add(threw ? "CK005" : "CK013", Severity::kError, "",
-                StrCat(threw ? "the backward kernel threw: " : "the backward call failed for inputs that the forward call takes: ",
+                StrCat(threw ? "the backward kernel threw: "
+                             : "the backward call failed for inputs that the forward call takes: ",
                        status.error().message));
   return false;
 }
 
-void GradientCheck::ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id, const std::string& why,
-                               const std::string& kind) {
+void GradientCheck::ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id,
+                               const std::string& why, const std::string& kind) {
   for (const Wanted& w : wanted_) {
     if (got[static_cast<size_t>(w.input)].empty()) continue;
     const Array& a = At(got, w);
     const Array& b = At(expected, w);
     for (int64_t k = 0; k < a.size(); ++k) {
       if (Equal(a.Get(k), b.Get(k))) continue;
-      const Difference difference = {std::fabs(a.Get(k) - b.Get(k)), 0, a.Get(k), b.Get(k), IndexText(a.shape, k)};
-      recorder_.Add(id, Severity::kError, StrCat("gradient of input ", Name(w)), why, kind, &difference);
+      const Difference difference = {std::fabs(a.Get(k) - b.Get(k)), 0, a.Get(k), b.Get(k),
+                                     IndexText(a.shape, k)};
+      recorder_.Add(id, Severity::kError, StrCat("gradient of input ", Name(w)), why, kind,
+                    &difference);
       break;
     }
   }
@@ -95,14 +104,18 @@ void GradientCheck::Alone() {
     recorder_.Stage(StrCat("backward, with only the gradient of ", name, " wanted"));
     ArrayLists alone(gradients_.size());
     alone[static_cast<size_t>(w.input)] = gradients_[static_cast<size_t>(w.input)];
-    for (Array& array : alone[static_cast<size_t>(w.input)]) std::fill(array.bytes.begin(), array.bytes.end(), char(0x5A));
+    for (Array& array : alone[static_cast<size_t>(w.input)])
+      std::fill(array.bytes.begin(), array.bytes.end(), char(0x5A));
     if (Status status = trial_.Backward(cotangents_, alone); !status.ok()) {
       recorder_.Add("CK014", Severity::kError, StrCat("gradient of input ", name),
-                    StrCat("the backward call fails when only the gradient of ", name, " is wanted: ", status.error().message));
+                    StrCat("the backward call fails when only the gradient of ", name,
+                           " is wanted: ", status.error().message));
       continue;
     }
-    ExpectSame(alone, gradients_, "CK014",
-               StrCat("the gradient of ", name, " changes when the other inputs need none (are frozen)"), "");
+    ExpectSame(
+        alone, gradients_, "CK014",
+        StrCat("the gradient of ", name, " changes when the other inputs need none (are frozen)"),
+        "");
   }
 }
 
@@ -124,13 +137,16 @@ void GradientCheck::Unused() {
     ArrayLists expected = trial_.MakeGradients();
     if (Status status = trial_.Backward(absent, got); !status.ok()) {
       recorder_.Add("CK014", Severity::kError, "",
-                    StrCat("the backward call fails when only output ", name, " is used: ", status.error().message));
+                    StrCat("the backward call fails when only output ", name,
+                           " is used: ", status.error().message));
       continue;
     }
     if (!trial_.Backward(zeros, expected).ok()) continue;
-    ExpectSame(got, expected, "CK014",
-               StrCat("with only output ", name, " used, absent gradients of the other outputs give another result than zeros"),
-               "an unused output is not treated as zero");
+    ExpectSame(
+        got, expected, "CK014",
+        StrCat("with only output ", name,
+               " used, absent gradients of the other outputs give another result than zeros"),
+        "an unused output is not treated as zero");
   }
 }
 
@@ -159,7 +175,8 @@ void GradientCheck::Layouts() {
         for (int64_t k = 0; k < array.size() && !expanded; ++k) {
           int64_t rest = k;
           int64_t place = 0;
-          for (size_t d = steps.size(); d-- > 0; rest /= array.shape[d]) place += rest % array.shape[d] * steps[d];
+          for (size_t d = steps.size(); d-- > 0; rest /= array.shape[d])
+            place += rest % array.shape[d] * steps[d];
           array.Set(place, row_major.Get(k));
         }
         strides.push_back(std::move(steps));
@@ -176,7 +193,8 @@ void GradientCheck::Layouts() {
     if (!trial_.Backward(dense, expected).ok()) return;
     if (!trial_.Backward(tensors.data(), CountsOf(other), CountsOf(got)).ok()) return;
     ExpectSame(got, expected, "CK015",
-               StrCat("an output's gradient that is ", expanded ? "expanded (strides 0)" : "transposed in memory",
+               StrCat("an output's gradient that is ",
+                      expanded ? "expanded (strides 0)" : "transposed in memory",
                       " gives another result than the same numbers dense"),
                "strides of the output's gradient ignored");
   }
@@ -196,11 +214,12 @@ void GradientCheck::Differences() {
   std::vector<Numeric> numeric;
   for (const Wanted& w : wanted_) numeric.push_back(Differentiate(&trial_, w, flat, &random_));
   for (size_t i = 0; i < wanted_.size(); ++i)
-    for (size_t k = 0; k < flat.size(); ++k) CompareRow(i, numeric, k, At(gradients[k], wanted_[i]), flat[k]);
+    for (size_t k = 0; k < flat.size(); ++k)
+      CompareRow(i, numeric, k, At(gradients[k], wanted_[i]), flat[k]);
 }
 
-void GradientCheck::CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent, const Array& gradient,
-                               const std::vector<double>& flat_cotangent) {
+void GradientCheck::CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
+                               const Array& gradient, const std::vector<double>& flat_cotangent) {
   RowRecord* const row = recorder_.Row(wanted_[wanted].row);
   if (row == nullptr) return;
   if (row->used == 0) {
@@ -217,27 +236,37 @@ void GradientCheck::CompareRow(size_t wanted, const std::vector<Numeric>& numeri
   for (size_t k = 0; k < n.elements.size(); ++k) {
     const Slope& slope = n.slopes[cotangent][k];
     const double got = gradient.Get(n.elements[k]);
-    const double tolerance = relative * (std::fabs(slope.value) + 0.1 * scale) + 10 * slope.noise + 8 * Epsilon(dtype);
+    const double tolerance = relative * (std::fabs(slope.value) + 0.1 * scale) +
+                             kNoise * slope.noise + 8 * Epsilon(dtype);
     const double error = std::isfinite(got) ? std::fabs(got - slope.value) : INFINITY;
     const bool fits = error <= tolerance;
     // Where it is not smooth, or the noise is as large as what is measured, nothing is decided.
-    const bool noisy = 10 * slope.noise > 0.3 * std::max(scale, std::isfinite(got) ? std::fabs(got) : 0) && slope.noise > 0;
+    // Values and cotangents are of the size of one: less than `relative` of that is no noise.
+    const double signal = std::max({scale, std::isfinite(got) ? std::fabs(got) : 0, relative});
+    const bool noisy = kNoise * slope.noise > 0.3 * signal;
     if (!slope.smooth || (noisy && std::isfinite(got))) {
-      if (slope.smooth || !fits) ++row->skipped;
-      else ++row->elements;
+      if (slope.smooth || !fits)
+        ++row->skipped;
+      else
+        ++row->elements;
       continue;
     }
     ++row->elements;
     wrong = wrong || !fits;
-    const bool worse = error / tolerance > (row->worst.tolerance > 0 ? row->worst.error / row->worst.tolerance : -1);
-    if (worse) row->worst = ToRecord({error, tolerance, got, slope.value, IndexText(gradient.shape, n.elements[k])});
+    const bool worse = error / tolerance >
+                       (row->worst.tolerance > 0 ? row->worst.error / row->worst.tolerance : -1);
+    if (worse)
+      row->worst =
+          ToRecord({error, tolerance, got, slope.value, IndexText(gradient.shape, n.elements[k])});
   }
   if (!wrong) return;
   row->right = 0;
-  if (row->kind.chars[0] == 0 && n.whole) row->kind = KindOf(wanted, numeric, cotangent, gradient, flat_cotangent).c_str();
+  if (row->kind.chars[0] == 0 && n.whole)
+    row->kind = KindOf(wanted, numeric, cotangent, gradient, flat_cotangent).c_str();
 }
 
-std::string GradientCheck::KindOf(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent, const Array& gradient,
+std::string GradientCheck::KindOf(size_t wanted, const std::vector<Numeric>& numeric,
+                                  size_t cotangent, const Array& gradient,
                                   const std::vector<double>& flat_cotangent) const {
   Suspect suspect;
   const Numeric& n = numeric[wanted];
@@ -259,15 +288,16 @@ std::string GradientCheck::KindOf(size_t wanted, const std::vector<Numeric>& num
   const auto add = [&](const OpwrightParamDef* const* params, const ArrayLists& lists) {
     for (size_t i = 0; i < lists.size(); ++i)
       for (size_t k = 0; k < lists[i].size(); ++k)
-        if (IsFloat(lists[i][k].dtype)) suspect.factors.push_back({ItemName(*params[i], k), FlatFloats({{lists[i][k]}})});
+        if (IsFloat(lists[i][k].dtype))
+          suspect.factors.push_back({ItemName(*params[i], k), FlatFloats({{lists[i][k]}})});
   };
   add(trial_.def().inputs, trial_.inputs);
   add(trial_.def().outputs, trial_.outputs);
   return LikelyKind(suspect);
 }
 
-void GradientCheck::CompareArrays(const Array& got, const Array& expected, double terms, const std::string& argument,
-                                  const std::string& reference) {
+void GradientCheck::CompareArrays(const Array& got, const Array& expected, double terms,
+                                  const std::string& argument, const std::string& reference) {
   if (!IsFloat(got.dtype)) return;
   // Of values of the size of one, whatever this result is: it may be a difference of such.
   double scale = 0.25;
@@ -307,19 +337,22 @@ void GradientCheck::AgainstColumn(int32_t column, bool gradients) {
   for (size_t o = 0; o < trial_.outputs.size(); ++o)
     for (size_t k = 0; k < trial_.outputs[o].size(); ++k) {
       const Array& got = trial_.outputs[o][k];
-      CompareArrays(got, wide.outputs[o][k], size(trial_.inputs) / std::max(1.0, static_cast<double>(got.size())),
+      CompareArrays(got, wide.outputs[o][k],
+                    size(trial_.inputs) / std::max(1.0, static_cast<double>(got.size())),
                     StrCat("output ", ItemName(*trial_.def().outputs[o], k)), reference);
     }
   if (!gradients) return;
   ArrayLists cotangents = wide.MakeCotangents(&random_);
   for (size_t o = 0; o < cotangents.size(); ++o)
     for (size_t k = 0; k < cotangents[o].size(); ++k)
-      for (int64_t e = 0; e < cotangents[o][k].size(); ++e) cotangents[o][k].Set(e, cotangents_[o][k].Get(e));
+      for (int64_t e = 0; e < cotangents[o][k].size(); ++e)
+        cotangents[o][k].Set(e, cotangents_[o][k].Get(e));
   ArrayLists expected = wide.MakeGradients();
   if (!wide.Backward(cotangents, expected).ok()) return;
   for (const Wanted& w : wanted_) {
     const Array& got = At(gradients_, w);
-    CompareArrays(got, At(expected, w), size(cotangents_) / std::max(1.0, static_cast<double>(got.size())),
+    CompareArrays(got, At(expected, w),
+                  size(cotangents_) / std::max(1.0, static_cast<double>(got.size())),
                   StrCat("gradient of input ", Name(w)), reference);
   }
 }

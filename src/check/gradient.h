@@ -33,15 +33,15 @@ class GradientCheck {
   void Alone();
   void Unused();
   void Layouts();
-  void ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id, const std::string& why,
-                  const std::string& kind);
+  void ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id,
+                  const std::string& why, const std::string& kind);
   // One input's gradients for one cotangent against its slopes.
-  void CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent, const Array& gradient,
-                  const std::vector<double>& flat_cotangent);
-  std::string KindOf(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent, const Array& gradient,
-                     const std::vector<double>& flat_cotangent) const;
-  void CompareArrays(const Array& got, const Array& expected, double terms, const std::string& argument,
-                     const std::string& reference);
+  void CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
+                  const Array& gradient, const std::vector<double>& flat_cotangent);
+  std::string KindOf(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
+                     const Array& gradient, const std::vector<double>& flat_cotangent) const;
+  void CompareArrays(const Array& got, const Array& expected, double terms,
+                     const std::string& argument, const std::string& reference);
 
   Trial& trial_;
   Recorder& recorder_;

@@ -69,12 +69,19 @@ void GuardedBuffer::SetReadOnly(bool read_only) {
   if (body_size_ > 0) mprotect(body_, body_size_, read_only ? PROT_READ : PROT_READ | PROT_WRITE);
 }
 
-std::optional<int64_t> GuardedBuffer::Damage() const {
-  // The nearest byte to the data says most.
-  for (const char* at = data_ + size_; at < body_ + body_size_; ++at)
-    if (static_cast<unsigned char>(*at) != kCanary) return at - data_;
-  for (const char* at = data_; at > body_; --at)
-    if (static_cast<unsigned char>(at[-1]) != kCanary) return at - 1 - data_;
+std::optional<GuardedBuffer::Damaged> GuardedBuffer::Damage() const {
+  const auto look = [](const char* from, const char* end, int step) {
+    Damaged damaged = {step < 0, 0, 0};
+    int64_t distance = 1;
+    for (const char* at = from; at != end; at += step, ++distance) {
+      if (static_cast<unsigned char>(*at) == kCanary) continue;
+      if (damaged.bytes++ == 0) damaged.distance = distance;
+    }
+    return damaged;
+  };
+  if (body_size_ == 0) return std::nullopt;
+  if (Damaged after = look(data_ + size_, body_ + body_size_, 1); after.bytes > 0) return after;
+  if (Damaged before = look(data_ - 1, body_ - 1, -1); before.bytes > 0) return before;
   return std::nullopt;
 }
 

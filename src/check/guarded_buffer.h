@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory between two pages that may not be touched, with a pattern in what is left of its own pages.
-// A step outside is a fault whose address names the buffer, or a broken pattern.
+// Memory between two pages that may not be touched, with a pattern in what is left of its own
+// pages. A step outside is a fault whose address names the buffer, or a broken pattern.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace opwright::check {
 
@@ -23,9 +24,15 @@ class GuardedBuffer {
 
   char* data() const { return data_; }
   size_t size() const { return size_; }
+  std::vector<char> Copy() const { return {data_, data_ + size_}; }
   void SetReadOnly(bool read_only);
-  // The offset from data() of a byte around the data that was overwritten.
-  std::optional<int64_t> Damage() const;
+  // What was overwritten around the data: on one side, after it if on both.
+  struct Damaged {
+    bool before;
+    int64_t distance;  // of the nearest byte, 1: next to the data
+    int64_t bytes;
+  };
+  std::optional<Damaged> Damage() const;
   void Repair();  // the pattern
 
  private:

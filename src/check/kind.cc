@@ -24,14 +24,19 @@ std::string Number(double value) {
 
 class Search {
  public:
-  explicit Search(const Suspect& s) : s_(s), scale_(std::max(Largest(s.got), Largest(s.expected))) {}
+  explicit Search(const Suspect& s)
+      : s_(s), scale_(std::max(Largest(s.got), Largest(s.expected))) {}
 
   std::string Run() const {
     if (s_.expected.empty() || s_.got.size() != s_.expected.size()) return "";
+    // Where all of it should be zero, anything would fit.
+    if (Largest(s_.expected) == 0) return "";
     if (Largest(s_.got) == 0) return "zero: the gradient is never computed";
-    if (std::any_of(s_.got.begin(), s_.got.end(), [](double v) { return !std::isfinite(v); })) return "not finite";
-    for (const auto& test : {&Search::Factor, &Search::Transposed, &Search::Cotangent, &Search::NotReduced, &Search::Swapped,
-                             &Search::Missing, &Search::Part, &Search::Permuted}) {
+    if (std::any_of(s_.got.begin(), s_.got.end(), [](double v) { return !std::isfinite(v); }))
+      return "not finite";
+    for (const auto& test :
+         {&Search::Factor, &Search::Transposed, &Search::Cotangent, &Search::NotReduced,
+          &Search::Swapped, &Search::Missing, &Search::Part, &Search::Permuted}) {
       std::string kind = (this->*test)();
       if (!kind.empty()) return kind;
     }
@@ -55,7 +60,8 @@ class Search {
       square += s_.expected[k] * s_.expected[k];
     }
     const double factor = square == 0 ? 0 : dot / square;
-    if (factor == 0 || s_.expected.size() < 2) return s_.expected.size() == 1 && Near(s_.got[0], -s_.expected[0]) ? "sign" : "";
+    if (factor == 0 || s_.expected.size() < 2)
+      return s_.expected.size() == 1 && Near(s_.got[0], -s_.expected[0]) ? "sign" : "";
     std::vector<double> scaled = s_.expected;
     for (double& v : scaled) v *= factor;
     if (!Same(scaled)) return "";
@@ -74,7 +80,8 @@ class Search {
       const int64_t in_matrix = k % (rows * columns);
       const int64_t r = in_matrix / columns;
       const int64_t c = in_matrix % columns;
-      turned[static_cast<size_t>(k - in_matrix + c * rows + r)] = s_.expected[static_cast<size_t>(k)];
+      turned[static_cast<size_t>(k - in_matrix + c * rows + r)] =
+          s_.expected[static_cast<size_t>(k)];
     }
     if (Same(turned)) return "transposed: the last two dimensions are exchanged";
     return "";
@@ -86,7 +93,9 @@ class Search {
     std::vector<double> ones(s_.got.size());
     for (size_t k = 0; k < ones.size(); ++k)
       for (double d : (*s_.jacobian)[k]) ones[k] += d;
-    return Same(ones) ? "the output's gradient is ignored: it would be right only for one of all ones" : "";
+    return Same(ones)
+               ? "the output's gradient is ignored: it would be right only for one of all ones"
+               : "";
   }
 
   // Only one of the output elements that an input element goes to was counted: the sum over
@@ -114,12 +123,16 @@ class Search {
     }
     if (!several) return "";
     if (Same(first) || Same(last) || Same(plain_first) || Same(plain_last))
-      return "not reduced: only one of the output elements that each input element goes to is counted; sum over the "
+      return "not reduced: only one of the output elements that each input element goes to is "
+             "counted; sum over the "
              "broadcast dimensions";
     // The cotangent copied flat, as far as there is room.
     if (s_.cotangent.size() > s_.got.size()) {
-      const std::vector<double> head(s_.cotangent.begin(), s_.cotangent.begin() + static_cast<std::ptrdiff_t>(s_.got.size()));
-      if (Same(head)) return "not reduced: it is the begin of the output's gradient; sum over the broadcast dimensions";
+      const std::vector<double> head(
+          s_.cotangent.begin(), s_.cotangent.begin() + static_cast<std::ptrdiff_t>(s_.got.size()));
+      if (Same(head))
+        return "not reduced: it is the begin of the output's gradient; sum over the broadcast "
+               "dimensions";
     }
     return "";
   }
@@ -145,7 +158,8 @@ class Search {
         doubled = doubled && Near(s_.got[k], s_.expected[k] * f);
       }
       if (missing) return StrCat("missing factor: times ", factor.name, " it would be right");
-      if (doubled) return StrCat("a factor too many: divided by ", factor.name, " it would be right");
+      if (doubled)
+        return StrCat("a factor too many: divided by ", factor.name, " it would be right");
     }
     return "";
   }
@@ -174,8 +188,9 @@ class Search {
         if (!right[static_cast<size_t>(v)]) bad.push_back(StrCat(v));
       }
       if (clean && !bad.empty() && static_cast<int64_t>(bad.size()) < size)
-        return StrCat("a part of it: index ", JoinAnd(bad), " of dimension ", static_cast<int64_t>(d), " is ",
-                      zero ? "zero" : "wrong", ", the rest is right");
+        return StrCat("a part of it: index ", JoinAnd(bad), " of dimension ",
+                      static_cast<int64_t>(d), " is ", zero ? "zero" : "wrong",
+                      ", the rest is right");
     }
     size_t zeros = 0;
     for (size_t k = 0; k < s_.got.size(); ++k) {
@@ -183,7 +198,8 @@ class Search {
       if (s_.got[k] != 0) return "";
       ++zeros;
     }
-    return StrCat("a part of it: ", Count(static_cast<int64_t>(zeros), "element"), " zero, the rest is right");
+    return StrCat("a part of it: ", Count(static_cast<int64_t>(zeros), "element"),
+                  " zero, the rest is right");
   }
 
   std::string Permuted() const {

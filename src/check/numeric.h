@@ -28,8 +28,8 @@ struct Numeric {
 std::vector<double> FlatFloats(const ArrayLists& lists);
 
 // trial.inputs is moved and put back; trial.outputs ends as it was.
-Numeric Differentiate(Trial* trial, const Wanted& wanted, const std::vector<std::vector<double>>& cotangents,
-                      Random* random);
+Numeric Differentiate(Trial* trial, const Wanted& wanted,
+                      const std::vector<std::vector<double>>& cotangents, Random* random);
 
 // What a difference may deviate by for a dtype, relative to the gradient's size.
 double RelativeTolerance(OpwrightDType dtype);

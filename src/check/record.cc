@@ -16,8 +16,9 @@ bool Recorder::Has(const char* id) const {
   return false;
 }
 
-void Recorder::Add(const char* id, Severity severity, const std::string& argument, const std::string& message,
-                   const std::string& kind, const Difference* difference) {
+void Recorder::Add(const char* id, Severity severity, const std::string& argument,
+                   const std::string& message, const std::string& kind,
+                   const Difference* difference) {
   for (int32_t k = 0; k < record_.num_findings; ++k) {
     const FindingRecord& other = record_.findings[k];
     if (strcmp(other.id.chars, id) == 0 && argument == other.argument.chars) return;
@@ -35,7 +36,8 @@ void Recorder::Add(const char* id, Severity severity, const std::string& argumen
 }
 
 DifferenceRecord ToRecord(const Difference& difference) {
-  DifferenceRecord record = {difference.error, difference.tolerance, difference.got, difference.expected, {}};
+  DifferenceRecord record = {
+      difference.error, difference.tolerance, difference.got, difference.expected, {}};
   record.index = difference.index.c_str();
   return record;
 }

@@ -47,6 +47,7 @@ struct CaseRecord {
   ChildState state;
   int32_t refused;  // by the metadef's rules or by the kernel; nothing was judged
   Text<512> refusal;
+  int32_t empty;  // no output has an element: no kernel was called
   int32_t num_findings;
   FindingRecord findings[kFindings];
   RowRecord rows[kRows];  // in the order of RowsOf
@@ -59,10 +60,14 @@ class Recorder {
 
   void Stage(const std::string& what) { record_.state.stage = what.c_str(); }
   void Refuse(const std::string& why);
-  void Add(const char* id, Severity severity, const std::string& argument, const std::string& message,
-           const std::string& kind = "", const Difference* difference = nullptr);
+  void Add(const char* id, Severity severity, const std::string& argument,
+           const std::string& message, const std::string& kind = "",
+           const Difference* difference = nullptr);
   bool Has(const char* id) const;
-  RowRecord* Row(int32_t index) { return index < CaseRecord::kRows ? &record_.rows[index] : nullptr; }
+  void SetEmpty() { record_.empty = 1; }
+  RowRecord* Row(int32_t index) {
+    return index < CaseRecord::kRows ? &record_.rows[index] : nullptr;
+  }
 
  private:
   CaseRecord& record_;

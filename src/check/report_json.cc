@@ -16,21 +16,25 @@ std::string Number(double value) {
   return StrCat(value);
 }
 
-std::string List(const std::vector<std::string>& items) { return StrCat("[", Join(items, ", "), "]"); }
+std::string List(const std::vector<std::string>& items) {
+  return StrCat("[", Join(items, ", "), "]");
+}
 
 const char* Bool(bool value) { return value ? "true" : "false"; }
 
 std::string DifferenceJson(const Difference& d) {
-  return StrCat("{\"error\": ", Number(d.error), ", \"tolerance\": ", Number(d.tolerance), ", \"index\": ", JsonQuote(d.index),
-                ", \"got\": ", Number(d.got), ", \"expected\": ", Number(d.expected), "}");
+  return StrCat("{\"error\": ", Number(d.error), ", \"tolerance\": ", Number(d.tolerance),
+                ", \"index\": ", JsonQuote(d.index), ", \"got\": ", Number(d.got),
+                ", \"expected\": ", Number(d.expected), "}");
 }
 
 std::string RowJson(const GradientRow& row) {
-  return StrCat("{\"input\": ", JsonQuote(row.input), ", \"checked\": ", Bool(row.checked), ", \"right\": ", Bool(row.right),
-                ", \"reason\": ", JsonQuote(row.reason), ", \"dtype\": ", JsonQuote(row.dtype), ", \"cases\": ", row.cases,
-                ", \"comparisons\": ", row.elements, ", \"left_out\": ", row.skipped, ", \"worst\": ",
-                row.worst.tolerance > 0 ? DifferenceJson(row.worst) : "null", ", \"case\": ", JsonQuote(row.case_text),
-                ", \"kind\": ", JsonQuote(row.kind), "}");
+  return StrCat("{\"input\": ", JsonQuote(row.input), ", \"checked\": ", Bool(row.checked),
+                ", \"right\": ", Bool(row.right), ", \"reason\": ", JsonQuote(row.reason),
+                ", \"dtype\": ", JsonQuote(row.dtype), ", \"cases\": ", row.cases,
+                ", \"comparisons\": ", row.elements, ", \"left_out\": ", row.skipped,
+                ", \"worst\": ", row.worst.tolerance > 0 ? DifferenceJson(row.worst) : "null",
+                ", \"case\": ", JsonQuote(row.case_text), ", \"kind\": ", JsonQuote(row.kind), "}");
 }
 
 std::string FindingJson(const Finding& f) {
@@ -39,9 +43,11 @@ std::string FindingJson(const Finding& f) {
                 f.severity == Severity::kError     ? "\"error\""
                 : f.severity == Severity::kWarning ? "\"warning\""
                                                    : "\"note\"",
-                ", \"argument\": ", JsonQuote(f.argument), ", \"case\": ", JsonQuote(f.case_text), ", \"cases\": ", f.cases,
-                ", \"message\": ", JsonQuote(f.message), ", \"kind\": ", JsonQuote(f.kind), ", \"difference\": ",
-                f.has_difference ? DifferenceJson(f.difference) : "null", ", \"hint\": ", JsonQuote(id != nullptr ? id->cure : ""), "}");
+                ", \"argument\": ", JsonQuote(f.argument), ", \"case\": ", JsonQuote(f.case_text),
+                ", \"cases\": ", f.cases, ", \"message\": ", JsonQuote(f.message),
+                ", \"kind\": ", JsonQuote(f.kind),
+                ", \"difference\": ", f.has_difference ? DifferenceJson(f.difference) : "null",
+                ", \"hint\": ", JsonQuote(id != nullptr ? id->cure : ""), "}");
 }
 
 std::string OperatorJson(const OperatorReport& op) {
@@ -51,9 +57,12 @@ std::string OperatorJson(const OperatorReport& op) {
   for (const Finding& finding : op.findings) findings.push_back("\n      " + FindingJson(finding));
   std::vector<std::string> refusals;
   for (const std::string& reason : op.refusals) refusals.push_back("\n      " + JsonQuote(reason));
-  return StrCat("\n    {\"name\": ", JsonQuote(op.name), ", \"verdict\": \"", VerdictName(op.verdict), "\", \"note\": ", JsonQuote(op.note),
-                ", \"backward\": ", JsonQuote(op.backward), ", \"cases_run\": ", op.cases_run, ", \"cases_refused\": ", op.cases_refused,
-                ",\n     \"refusals\": ", List(refusals), ",\n     \"gradients\": ", List(rows), ",\n     \"findings\": ", List(findings), "}");
+  return StrCat("\n    {\"name\": ", JsonQuote(op.name), ", \"verdict\": \"",
+                VerdictName(op.verdict), "\", \"note\": ", JsonQuote(op.note),
+                ", \"backward\": ", JsonQuote(op.backward), ", \"cases_run\": ", op.cases_run,
+                ", \"cases_refused\": ", op.cases_refused, ",\n     \"refusals\": ", List(refusals),
+                ",\n     \"gradients\": ", List(rows), ",\n     \"findings\": ", List(findings),
+                "}");
 }
 
 }  // namespace
@@ -61,8 +70,10 @@ std::string OperatorJson(const OperatorReport& op) {
 std::string RenderJson(const Report& report) {
   std::vector<std::string> operators;
   for (const OperatorReport& op : report.operators) operators.push_back(OperatorJson(op));
-  return StrCat("{\n  \"path\": ", JsonQuote(report.path), ",\n  \"verdict\": \"", VerdictName(report.verdict()), "\",\n  \"seed\": ",
-                static_cast<int64_t>(report.seed), ",\n  \"operators\": ", List(operators), "\n}\n");
+  return StrCat("{\n  \"path\": ", JsonQuote(report.path), ",\n  \"verdict\": \"",
+                VerdictName(report.verdict()),
+                "\",\n  \"seed\": ", static_cast<int64_t>(report.seed),
+                ",\n  \"operators\": ", List(operators), "\n}\n");
 }
 
 }  // namespace opwright::check

@@ -24,17 +24,21 @@ std::string Short(double value) {
 }
 
 std::string DifferenceText(const Difference& d) {
-  return StrCat("largest error ", Short(d.error), " (", Short(d.tolerance), " allowed) at ", d.index, ": got ", Number(d.got),
-                ", expected ", Number(d.expected));
+  return StrCat("largest error ", Short(d.error), " (", Short(d.tolerance), " allowed) at ",
+                d.index, ": got ", Number(d.got), ", expected ", Number(d.expected));
 }
 
 std::string RowText(const GradientRow& row) {
-  if (!row.checked && row.right) return StrCat("  gradient of ", row.input, ": not checked: ", row.reason, "\n");
+  if (!row.checked && row.right)
+    return StrCat("  gradient of ", row.input, ": not checked: ", row.reason, "\n");
   std::string text = StrCat("  gradient of ", row.input, ": ", row.right ? "right" : "wrong");
   if (row.right) {
     text += StrCat(", ", Count(row.elements, "comparison"), " in ", row.dtype);
-    if (row.worst.tolerance > 0) text += StrCat(", largest error ", Short(row.worst.error), " (", Short(row.worst.tolerance), " allowed)");
-    if (row.skipped > 0) text += StrCat(", ", row.skipped, " left out (not smooth there, or too noisy)");
+    if (row.worst.tolerance > 0)
+      text += StrCat(", largest error ", Short(row.worst.error), " (", Short(row.worst.tolerance),
+                     " allowed)");
+    if (row.skipped > 0)
+      text += StrCat(", ", row.skipped, " left out (not smooth there, or too noisy)");
     return text + "\n";
   }
   text += StrCat(" [CK012]\n    ", DifferenceText(row.worst), "\n    with ", row.case_text, "\n");
@@ -43,17 +47,22 @@ std::string RowText(const GradientRow& row) {
 }
 
 std::string FindingText(const Finding& f) {
-  const char* severity = f.severity == Severity::kError ? "error" : f.severity == Severity::kWarning ? "warning" : "note";
+  const char* severity = f.severity == Severity::kError     ? "error"
+                         : f.severity == Severity::kWarning ? "warning"
+                                                            : "note";
   std::string text = StrCat("  ", severity, ": ", f.message, " [", f.id, "]\n");
   if (f.has_difference) text += StrCat("    ", DifferenceText(f.difference), "\n");
   if (!f.case_text.empty())
-    text += StrCat("    with ", f.case_text, f.cases > 1 ? StrCat(", and in ", Count(f.cases - 1, "other case")) : std::string(), "\n");
+    text += StrCat(
+        "    with ", f.case_text,
+        f.cases > 1 ? StrCat(", and in ", Count(f.cases - 1, "other case")) : std::string(), "\n");
   if (!f.kind.empty()) text += StrCat("    likely: ", f.kind, "\n");
   return text;
 }
 
 std::string OperatorText(const OperatorReport& op) {
-  std::string text = StrCat(op.name, ": ", VerdictName(op.verdict), " (", Count(op.cases_run, "case"));
+  std::string text =
+      StrCat(op.name, ": ", VerdictName(op.verdict), " (", Count(op.cases_run, "case"));
   if (op.cases_refused > 0) text += StrCat(", ", op.cases_refused, " refused");
   if (!op.backward.empty()) text += StrCat("; gradient by ", op.backward);
   text += ")\n";
@@ -67,7 +76,7 @@ std::string OperatorText(const OperatorReport& op) {
     text += FindingText(finding);
     ids.insert(finding.id);
   }
-  if (op.cases_run == 0)
+  if (op.verdict == Verdict::kUndecided)
     for (const std::string& reason : op.refusals) text += StrCat("  refused: ", reason, "\n");
   if (ids.empty()) return text;
   text += "  what to do:\n";
@@ -82,7 +91,8 @@ std::string RenderText(const Report& report) {
   std::string text;
   for (const OperatorReport& op : report.operators) text += OperatorText(op);
   return text + StrCat(report.path, ": ", VerdictName(report.verdict()), ", ",
-                       Count(static_cast<int64_t>(report.operators.size()), "operator"), ", seed ", static_cast<int64_t>(report.seed), "\n");
+                       Count(static_cast<int64_t>(report.operators.size()), "operator"), ", seed ",
+                       static_cast<int64_t>(report.seed), "\n");
 }
 
 }  // namespace opwright::check

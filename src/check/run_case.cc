@@ -11,21 +11,32 @@ namespace opwright::check {
 namespace {
 
 bool IsMutated(const OpwrightOpDef& def, int32_t input) {
-  return std::find(def.mutates, def.mutates + def.num_mutates, input) != def.mutates + def.num_mutates;
+  return std::find(def.mutates, def.mutates + def.num_mutates, input) !=
+         def.mutates + def.num_mutates;
+}
+
+int64_t Elements(const ArrayLists& lists) {
+  int64_t n = 0;
+  for (const auto& list : lists)
+    for (const Array& array : list) n += array.size();
+  return n;
 }
 
 std::vector<Operand> ForwardOperands(Trial* trial) {
   std::vector<Operand> operands;
   const OpwrightOpDef& def = trial->def();
-  const auto add = [&](ArrayLists* lists, const OpwrightParamDef* const* params, const char* what, bool output) {
+  const auto add = [&](ArrayLists* lists, const OpwrightParamDef* const* params, const char* what,
+                       bool output) {
     for (size_t i = 0; i < lists->size(); ++i) {
       for (size_t k = 0; k < (*lists)[i].size(); ++k) {
         const bool many = params[i]->kind == kOpwrightDynamic;
-        operands.push_back({StrCat(what, params[i]->name, many ? StrCat("[", static_cast<int64_t>(k), "]") : std::string()),
-                            output                                       ? Access::kWrite
-                            : IsMutated(def, static_cast<int32_t>(i)) ? Access::kBoth
-                                                                         : Access::kRead,
-                            &(*lists)[i][k]});
+        operands.push_back(
+            {StrCat(what, params[i]->name,
+                    many ? StrCat("[", static_cast<int64_t>(k), "]") : std::string()),
+             output                                    ? Access::kWrite
+             : IsMutated(def, static_cast<int32_t>(i)) ? Access::kBoth
+                                                       : Access::kRead,
+             &(*lists)[i][k]});
       }
     }
   };
@@ -34,25 +45,75 @@ std::vector<Operand> ForwardOperands(Trial* trial) {
   return operands;
 }
 
+// An index into a dimension of size 0 cannot be right.
+bool HasNoValidIndex(const Trial& trial) {
+  bool has_index = false;
+  bool has_empty = false;
+  for (size_t i = 0; i < trial.inputs.size(); ++i) {
+    const OpwrightDType dtype = trial.InputType(static_cast<int32_t>(i));
+    const bool integer = dtype.code == kOpwrightInt || dtype.code == kOpwrightUInt;
+    for (const Array& array : trial.inputs[i]) {
+      has_index = has_index || (integer && array.size() > 0);
+      has_empty = has_empty || (!integer && array.size() == 0);
+    }
+  }
+  return has_index && has_empty;
+}
+
+// An optional output that nobody wants is null to the kernel and changes no other.
+void LeaveOutOutputs(Trial* trial, Recorder* recorder) {
+  const OpwrightOpDef& def = trial->def();
+  if (def.num_outputs < 2) return;
+  const ArrayLists all = trial->outputs;
+  for (int32_t o = 0; o < def.num_outputs; ++o) {
+    if (def.outputs[o]->kind != kOpwrightOptional) continue;
+    const std::string name = def.outputs[o]->name;
+    recorder->Stage(StrCat("forward, with output ", name, " unwanted"));
+    trial->outputs = all;
+    trial->outputs[static_cast<size_t>(o)].clear();
+    for (auto& list : trial->outputs)
+      for (Array& array : list) std::fill(array.bytes.begin(), array.bytes.end(), char{0x5A});
+    if (const Status status = trial->Forward(); !status.ok()) {
+      recorder->Add("CK019", Severity::kError, StrCat("output ", name),
+                    StrCat("the forward call fails when output ", name, ", which is optional, is ",
+                           "unwanted: ", status.error().message));
+      continue;
+    }
+    for (size_t k = 0; k < all.size(); ++k)
+      for (size_t j = 0; j < trial->outputs[k].size(); ++j)
+        if (trial->outputs[k][j].bytes != all[k][j].bytes)
+          recorder->Add("CK019", Severity::kError, StrCat("output ", def.outputs[k]->name),
+                        StrCat("output ", def.outputs[k]->name, " changes when output ", name,
+                               ", which is optional, is unwanted"));
+  }
+  trial->outputs = all;
+}
+
 }  // namespace
 
-void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed, Recorder* recorder) {
+void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed,
+             Recorder* recorder) {
   Trial trial(op, columns.column, c, seed);
   const auto refused = [&](const Status& status) {
     if (status.ok()) return false;
     if (status.error().id == "CL012")
-      recorder->Add("CK005", Severity::kError, "", StrCat("the kernel threw: ", status.error().message));
+      recorder->Add("CK005", Severity::kError, "",
+                    StrCat("the kernel threw: ", status.error().message));
     else
       recorder->Refuse(status.error().message);
     return true;
   };
+  if (HasNoValidIndex(trial))
+    return recorder->Refuse("not tried: no integer is a valid index where an input is empty");
   recorder->Stage("shape inference");
   if (refused(trial.MakeOutputs())) return;
+  if (Elements(trial.outputs) == 0) recorder->SetEmpty();
   Contract forward(recorder, op.name(), "forward", ForwardOperands(&trial),
                    [&](OpwrightTensor* tensors) { return trial.Forward(tensors); });
   if (refused(forward.Run())) return;
   const bool special = c.values == Values::kSpecial;
   const bool sound = !recorder->Has("CK006") && !recorder->Has("CK007") && !recorder->Has("CK009");
+  if (sound && op.def().num_mutates == 0) LeaveOutOutputs(&trial, recorder);
   GradientCheck gradient(&trial, recorder, seed ^ 0x5bd1e995u);
   if (columns.has_gradient) {
     if (!gradient.Contract() || special) return;
@@ -62,7 +123,8 @@ void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed,
   if (columns.column == columns.gradient)
     gradient.Differences();
   else if (columns.column != columns.widest)
-    gradient.AgainstColumn(columns.widest, columns.has_gradient && columns.widest == columns.gradient);
+    gradient.AgainstColumn(columns.widest,
+                           columns.has_gradient && columns.widest == columns.gradient);
 }
 
 }  // namespace opwright::check

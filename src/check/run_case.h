@@ -15,6 +15,7 @@ struct Columns {
   bool has_gradient = false;  // this column has one
 };
 
-void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed, Recorder* recorder);
+void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed,
+             Recorder* recorder);
 
 }  // namespace opwright::check

@@ -65,7 +65,8 @@ Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed)
   }
 }
 
-Trial::Trial(const Trial& other, int32_t column) : attrs(other.attrs), op_(other.op_), column_(column) {
+Trial::Trial(const Trial& other, int32_t column)
+    : attrs(other.attrs), op_(other.op_), column_(column) {
   const auto convert = [](const ArrayLists& from, const auto& dtype_of) {
     ArrayLists to;
     for (size_t i = 0; i < from.size(); ++i) {
@@ -98,7 +99,8 @@ Status Trial::MakeOutputs() {
   for (const InferredOutput& output : inferred) {
     std::vector<Array> list;
     for (int64_t k = 0; k < output.count; ++k)
-      list.emplace_back(output.dtype, Shape(output.shapes[k].dims, output.shapes[k].dims + output.shapes[k].ndim));
+      list.emplace_back(output.dtype, Shape(output.shapes[k].dims,
+                                            output.shapes[k].dims + output.shapes[k].ndim));
     outputs.push_back(std::move(list));
   }
   return {};
@@ -136,12 +138,14 @@ Status Trial::Backward(OpwrightTensor* tensors, const Counts& cotangents, const 
   const auto out = next(CountsOf(outputs));
   const auto cotangent = next(cotangents);
   const auto gradient = next(gradients);
-  return op_.CallGradient(in.data(), out.data(), attrs.data(), def().num_attrs, cotangent.data(), gradient.data());
+  return op_.CallGradient(in.data(), out.data(), attrs.data(), def().num_attrs, cotangent.data(),
+                          gradient.data());
 }
 
 Status Trial::Backward(ArrayLists& cotangents, ArrayLists& gradients) {
   std::vector<OpwrightTensor> tensors;
-  for (ArrayLists* lists : {&inputs, &outputs, &cotangents, &gradients}) AppendTensors(*lists, &tensors);
+  for (ArrayLists* lists : {&inputs, &outputs, &cotangents, &gradients})
+    AppendTensors(*lists, &tensors);
   return Backward(tensors.data(), CountsOf(cotangents), CountsOf(gradients));
 }
 
@@ -197,7 +201,9 @@ std::vector<RowName> RowsOf(const OpwrightOpDef& def) {
   for (int32_t i = 0; i < def.num_inputs; ++i) {
     const bool dynamic = def.inputs[i]->kind == kOpwrightDynamic;
     for (int64_t k = 0; k < (dynamic ? kMostItems : 1); ++k)
-      rows.push_back({i, k, dynamic ? StrCat(def.inputs[i]->name, "[", k, "]") : std::string(def.inputs[i]->name)});
+      rows.push_back(
+          {i, k,
+           dynamic ? StrCat(def.inputs[i]->name, "[", k, "]") : std::string(def.inputs[i]->name)});
   }
   return rows;
 }
@@ -213,7 +219,8 @@ bool HasGradientColumn(Operator& op, int32_t column) {
   std::vector<OpwrightArgument> arguments;
   for (int32_t i = 0; i < gradient.num_inputs; ++i) {
     const OpwrightRole role = gradient.inputs[i];
-    const OpwrightParamDef* const* params = role.kind == kOpwrightRoleInput ? op.def().inputs : op.def().outputs;
+    const OpwrightParamDef* const* params =
+        role.kind == kOpwrightRoleInput ? op.def().inputs : op.def().outputs;
     tensors[static_cast<size_t>(i)].dtype = params[role.index]->dtypes[column];
     arguments.push_back({&tensors[static_cast<size_t>(i)], 1});
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operator with one case's inputs in one dtype column: arrays for everything that its forward and
-// its backward call touch, and the calls themselves.
+// An operator with one case's inputs in one dtype column: arrays for everything that its forward
+// and its backward call touch, and the calls themselves.
 #pragma once
 
 #include <vector>

@@ -11,10 +11,13 @@ int RunCheck(const std::string& path, const check::Options& options, const std::
     std::fprintf(stderr, "error: %s\n", report.error().Text().c_str());
     return 2;
   }
-  const std::string out = format == "json" ? check::RenderJson(*report) : check::RenderText(*report);
+  const std::string out =
+      format == "json" ? check::RenderJson(*report) : check::RenderText(*report);
   std::fwrite(out.data(), 1, out.size(), stdout);
   std::fflush(stdout);
-  return report->verdict() == check::Verdict::kRight ? 0 : report->verdict() == check::Verdict::kWrong ? 1 : 2;
+  return report->verdict() == check::Verdict::kRight   ? 0
+         : report->verdict() == check::Verdict::kWrong ? 1
+                                                       : 2;
 }
 
 }  // namespace opwright::cli

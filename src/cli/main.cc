@@ -80,13 +80,19 @@ struct CheckOptions {
 };
 
 void AddCheck(CLI::App& app, CheckOptions* options, int* result) {
-  CLI::App* verb = app.add_subcommand("check", "Run operators between guard pages and compare their gradients with differences");
-  verb->add_option("PATH", options->path, "An operator library, or a folder, which is built first")->required();
+  CLI::App* verb = app.add_subcommand(
+      "check", "Run operators between guard pages and compare their gradients with differences");
+  verb->add_option("PATH", options->path, "An operator library, or a folder, which is built first")
+      ->required();
   verb->add_option("--op", options->check.op, "Only this operator");
   verb->add_option("--seed", options->check.seed, "Of the random numbers");
-  verb->add_option("--timeout", options->check.timeout_seconds, "Seconds for one case")->check(CLI::PositiveNumber);
-  verb->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  verb->callback([options, result] { *result = opwright::cli::RunCheck(options->path, options->check, options->format); });
+  verb->add_option("--timeout", options->check.timeout_seconds, "Seconds for one case")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  verb->callback([options, result] {
+    *result = opwright::cli::RunCheck(options->path, options->check, options->format);
+  });
 }
 
 struct InspectOptions {
@@ -98,7 +104,8 @@ struct InspectOptions {
 void AddInspect(CLI::App& app, InspectOptions* options, int* result) {
   CLI::App* verb = app.add_subcommand("inspect", "What an operator library is and holds");
   verb->add_option("LIB", options->path, "The library")->required();
-  verb->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  verb->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}));
   verb->add_option("--verify", options->sha256, "The SHA-256 that the file must have");
   verb->callback([options, result] {
     *result = opwright::cli::RunInspect(options->path, options->format, options->sha256);
@@ -115,7 +122,8 @@ int UnknownCommand(const CLI::App& app, const std::string& given) {
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(verb->get_name());
   const std::string nearest = opwright::Nearest(given, names);
-  fprintf(stderr, "error: no command %s; there are %s%s\n", given.c_str(), opwright::JoinAnd(names).c_str(),
+  fprintf(stderr, "error: no command %s; there are %s%s\n", given.c_str(),
+          opwright::JoinAnd(names).c_str(),
           nearest.empty() ? "" : opwright::StrCat("; did you mean ", nearest, "?").c_str());
   return 2;
 }
@@ -126,8 +134,7 @@ int main(int argc, char** argv) {
   if (opwright::BaseName(argv[0]) == "aoc") return opwright::cli::RunAoc(argc, argv);
   CLI::App app("Custom operators, correct to their gradients", "opwright");
   app.require_subcommand(1);
-  app.add_flag_callback(
-      "--version", [] { PrintLine(opwright_version()); }, "Print the version");
+  app.add_flag_callback("--version", [] { PrintLine(opwright_version()); }, "Print the version");
   app.add_flag_callback(
       "--cmake-dir", [] { PrintLine(opwright::Layout().cmake_dir); },
       "Print the folder of OpwrightConfig.cmake, for CMAKE_PREFIX_PATH");

@@ -31,6 +31,7 @@ constexpr Rule kRules[] = {
     {Step::kModel, "register_operator_model", State::kRegistered},
     {Step::kGradient, "register_operator_gradient", State::kModelled},
     {Step::kCall, "a call", State::kModelled},
+    {Step::kUnregister, "unregister_operator", State::kRegistered},
 };
 
 // The call that leads out of a state.
@@ -174,14 +175,18 @@ Status AclRegistry::Gradient(const std::string& name, const std::string& metadef
   OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kGradient));
   Expected<metadef::Operator> model = ReadOneMetadef(metadef_path);
   if (!model.ok()) return model.TakeError();
-  Entry& entry = entries_[name];
-  if (!entry.gradient_metadef.empty()) {
-    if (entry.gradient_metadef == model->json) return {};
-    return MakeError("RG002", StrCat(name, " has the gradient ", entry.op->backward()->name(), " already; ", model->name, " of ",
-                                     metadef_path, " is another one; call unregister_operator first"));
-  }
   Expected<std::shared_ptr<Operator>> code = FindKernel(model->name);
   if (!code.ok()) return code.TakeError();
+  Entry& entry = entries_[name];
+  if (!entry.gradient_metadef.empty()) {
+    const Library& old_library = entry.op->backward()->library();
+    const Library& new_library = (*code)->library();
+    if (entry.gradient_metadef == model->json && old_library.identity() == new_library.identity()) return {};
+    return MakeError("RG002", StrCat(name, " has the gradient ", entry.op->backward()->name(), " of ", old_library.path(), " (",
+                                     old_library.identity().substr(0, 8), ") already; ", model->name, " of ", metadef_path,
+                                     " with the kernel of ", new_library.path(), " (", new_library.identity().substr(0, 8),
+                                     ") is another one; call unregister_operator first"));
+  }
   OPWRIGHT_RETURN_IF_ERROR(CheckColumns(**code, *model));
   Expected<std::shared_ptr<Operator>> backward = Operator::Bind(**code, *model);
   if (!backward.ok()) return backward.TakeError();
@@ -199,7 +204,7 @@ Status AclRegistry::Gradient(const std::string& name, const std::string& metadef
 Status AclRegistry::Unregister(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (entries_.erase(name) > 0) return {};
-  return Missing(name, Step::kCall, StateOfLocked(name));
+  return Missing(name, Step::kUnregister, StateOfLocked(name));
 }
 
 Expected<std::shared_ptr<Operator>> AclRegistry::Find(const std::string& name) {

@@ -19,7 +19,7 @@ class AclRegistry {
  public:
   // How far an operator's name has come.
   enum class State { kNoLibrary, kUnregistered, kRegistered, kModelled, kWithGradient };
-  enum class Step { kLoad, kRegister, kModel, kGradient, kCall };
+  enum class Step { kLoad, kRegister, kModel, kGradient, kCall, kUnregister };
 
   static AclRegistry& Get();
 

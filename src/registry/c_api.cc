@@ -35,6 +35,8 @@ OpwrightError* Guard(const Body& body) noexcept {
     return opwright::ToC(opwright::MakeError("CL010", "no memory"));
   } catch (const std::exception& error) {
     return opwright::ToC(opwright::MakeError("IN001", error.what()));
+  } catch (...) {
+    return opwright::ToC(opwright::MakeError("IN001", "something that is no std::exception was thrown"));
   }
 }
 
@@ -88,7 +90,7 @@ OpwrightError* opwright_operator_call(OpwrightOperator* op, const OpwrightArgume
                                       int32_t num_attrs) {
   return Guard([&]() -> Status {
     constexpr int32_t kMost = 256;
-    if (num_outputs > kMost) return opwright::MakeError("CL001", "too many outputs");
+    if (num_outputs < 0 || num_outputs > kMost) return opwright::MakeError("CL001", opwright::StrCat(num_outputs, " outputs given; 0 to ", kMost, " are supported"));
     OpwrightArgument own[kMost];
     std::copy(outputs, outputs + num_outputs, own);
     opwright::CallArguments arguments;

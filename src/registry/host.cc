@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "runtime/parts.h"
@@ -56,14 +57,17 @@ class Pool {
       body(context, parts.begin(p), parts.begin(p + 1));
   }
 
-  // False on a machine with one processor.
+  // False when there are no helpers, as on a machine with one processor.
   bool Start() {
     if (started_) return helpers_ > 0;
     started_ = true;
     cpu_set_t set;
     const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    helpers_ = std::min(processors, 16) - 1;
-    for (int i = 0; i < helpers_; ++i) std::thread([this] { Help(); }).detach();
+    try {
+      for (; helpers_ < std::min(processors, 16) - 1; ++helpers_) std::thread([this] { Help(); }).detach();
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those that are there do the work, if only the caller.
+    }
     return helpers_ > 0;
   }
 

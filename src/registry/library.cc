@@ -2,7 +2,6 @@
 #include "registry/library.h"
 
 #include <cstring>
-#include <mutex>
 
 #include "base/text.h"
 #include "registry/host.h"
@@ -27,24 +26,37 @@ Expected<std::shared_ptr<Operator>> Operator::Bind(const Operator& kernel, const
   return bound;
 }
 
-Expected<void*> Operator::Instance() {
-  if (has_instance_.load(std::memory_order_acquire)) return instance_.load(std::memory_order_relaxed);
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+Operator::~Operator() {
+  // Of bound operators alone: those of a library stay until the process ends.
+  if (!has_instance_.load(std::memory_order_acquire) || entry_->kernel->destroy == nullptr) return;
+  entry_->kernel->destroy(instance_.load(std::memory_order_relaxed));
+}
+
+Expected<void*> Operator::MakeInstance() {
+  const std::lock_guard lock(instance_mutex_);
   if (has_instance_.load(std::memory_order_relaxed)) return instance_.load(std::memory_order_relaxed);
   void* instance = nullptr;
-  if (OpwrightError* error = entry_->create(entry_->kernel, &instance)) return FromC(error);
+  if (OpwrightError* error = entry_->create(entry_->kernel, &instance)) {
+    Error own = FromC(error);
+    own.message = StrCat(name(), ": ", own.message);
+    return own;
+  }
   instance_.store(instance, std::memory_order_relaxed);
   has_instance_.store(true, std::memory_order_release);
   return instance;
 }
 
-Status Operator::Prepare(const CallArguments& arguments, Launch* launch) {
+Status Operator::CheckUsable() const {
   if (!library_->is_open())
     return MakeError("CL014", StrCat(name(), ": its library ", library_->path(), " was closed; load it again"));
   if (def_ == nullptr)
     return MakeError("RG003", StrCat(name(), ": no metadef is bound to this kernel; call register_operator_model, or build "
                                              "the library with its op.json"));
+  return {};
+}
+
+Status Operator::Prepare(const CallArguments& arguments, Launch* launch) {
+  if (!library_->is_open() || def_ == nullptr) return CheckUsable();
   Expected<void*> instance = Instance();
   if (!instance.ok()) return instance.TakeError();
   launch->entry = entry_;
@@ -112,9 +124,11 @@ Status Operator::BindGradient(std::shared_ptr<Operator> backward) {
 Status Operator::CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs, const OpwrightAttr* attrs,
                               int32_t num_attrs, const OpwrightArgument* output_grads,
                               const OpwrightArgument* input_grads) {
+  OPWRIGHT_RETURN_IF_ERROR(CheckUsable());
   if (backward_ == nullptr)
     return MakeError("GR001", StrCat(name(), " has no gradient; name a backward operator in its metadef's \"gradient\", call "
                                              "register_operator_gradient, or bind a bprop"));
+  OPWRIGHT_RETURN_IF_ERROR(backward_->CheckUsable());
   Expected<void*> instance = backward_->Instance();
   if (!instance.ok()) return instance.TakeError();
   GradientCall call;

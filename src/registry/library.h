@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ class Operator {
   Operator(Library* library, const OpwrightOperatorEntry* entry);
   // The kernel of `kernel` under the metadef given.
   static Expected<std::shared_ptr<Operator>> Bind(const Operator& kernel, const metadef::Operator& metadef);
+  ~Operator();
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
 
@@ -57,11 +59,16 @@ class Operator {
                       int32_t num_attrs, const OpwrightArgument* output_grads, const OpwrightArgument* input_grads);
 
   // The kernel's object, made at the first use.
-  Expected<void*> Instance();
+  Expected<void*> Instance() {
+    if (has_instance_.load(std::memory_order_acquire)) return instance_.load(std::memory_order_relaxed);
+    return MakeInstance();
+  }
 
  private:
   friend class Library;
   Operator() = default;
+  Expected<void*> MakeInstance();
+  Status CheckUsable() const;
   Status Prepare(const CallArguments& arguments, Launch* launch);
 
   Library* library_ = nullptr;
@@ -70,6 +77,7 @@ class Operator {
   std::optional<metadef::Lowered> own_def_;
   std::atomic<void*> instance_ = nullptr;
   std::atomic<bool> has_instance_ = false;
+  std::mutex instance_mutex_;
   std::shared_ptr<Operator> backward_;
   const OpwrightGradient* gradient_ = nullptr;
   struct OwnGradient {

@@ -35,7 +35,8 @@ std::string Demangle(const std::string& symbol) {
 // The folders that the loader looks in for a dependency of the file, in order.
 std::vector<std::string> SearchedFolders(const ElfFile& elf) {
   std::vector<std::string> folders = elf.search_path;
-  void* self = dlopen(nullptr, RTLD_LAZY);
+  // As the C library sees them: the program's own RUNPATH is not searched for others' dependencies.
+  void* self = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
   Dl_serinfo size;
   if (self == nullptr || dlinfo(self, RTLD_DI_SERINFOSIZE, &size) != 0) return folders;
   const std::unique_ptr<char[]> memory(new char[size.dls_size]);

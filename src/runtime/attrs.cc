@@ -2,8 +2,10 @@
 #include "runtime/attrs.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/text.h"
+#include "runtime/dtype.h"
 
 namespace opwright {
 
@@ -36,6 +38,12 @@ Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const Opwri
       continue;
     }
     resolved[i] = attrs[i];
+    if (attr.type == kOpwrightAttrType && (attrs[i].type == kOpwrightAttrType || attrs[i].type == kOpwrightAttrString)) {
+      const std::string_view name(attrs[i].value.s, static_cast<size_t>(attrs[i].size));
+      if (!IsDTypeName(name))
+        return MakeError("CL006", StrCat(def.name, ": attribute ", attr.name, " is a dtype, \"", name.substr(0, 80),
+                                         "\" was given; write one like \"float32\""));
+    }
     const int32_t type = attrs[i].type;
     if (type == attr.type) continue;
     if (type == kOpwrightAttrInt && attr.type == kOpwrightAttrFloat) {

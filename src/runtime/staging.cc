@@ -51,15 +51,23 @@ bool Staging::OverlapsWritten(int32_t input, const OpwrightTensor& t) const {
   return false;
 }
 
-bool Staging::OverlapsEarlierOutput(int32_t output, int64_t item) const {
-  if (output == 0 && item == 0) return false;
-  const ByteRange range = BytesOf(launch_.outputs[output].tensors[item]);
+// Two outputs in one memory cannot both hold their results.
+Status Staging::CheckApart(int32_t output, int64_t item) const {
+  if (output == 0 && item == 0) return {};
+  const OpwrightTensor& t = launch_.outputs[output].tensors[item];
+  const ByteRange range = BytesOf(t);
   for (int32_t i = 0; i <= output; ++i) {
     const int64_t end = i == output ? item : launch_.outputs[i].count;
-    for (int64_t k = 0; k < end; ++k)
-      if (Overlaps(range, BytesOf(launch_.outputs[i].tensors[k]))) return true;
+    for (int64_t k = 0; k < end; ++k) {
+      const OpwrightTensor& other = launch_.outputs[i].tensors[k];
+      if (!Overlaps(range, BytesOf(other))) continue;
+      // Ranges of other strides may interleave: those are the caller's affair.
+      if (DataOf(t) != DataOf(other) && !(IsDense(t) && IsDense(other))) continue;
+      return MakeError("CL008", StrCat(launch_.def->name, ": outputs ", launch_.def->outputs[i]->name, " and ",
+                                       launch_.def->outputs[output]->name, " lie in the same memory; pass two of their own"));
+    }
   }
-  return false;
+  return {};
 }
 
 // A dense tensor of the same shape in scratch.
@@ -91,11 +99,9 @@ Status Staging::CheckWeak(int32_t input, const OpwrightTensor& t, OpwrightDType 
 
 // Memory that is written must have a place of its own for each element.
 Status Staging::CheckDistinct(const char* what, const char* name, const OpwrightTensor& t) const {
-  for (int32_t k = 0; k < t.ndim && t.strides != nullptr; ++k)
-    if (t.strides[k] == 0 && t.shape[k] > 1 && NumElements(t) > 0)
-      return MakeError("CL008", StrCat(launch_.def->name, ": ", what, " ", name, " has stride 0 in dimension ", k, " of size ",
-                                       t.shape[k], ": its elements share memory and cannot hold the result"));
-  return {};
+  if (!RepeatsMemory(t)) return {};
+  return MakeError("CL008", StrCat(launch_.def->name, ": ", what, " ", name, " has several elements in one place of memory; "
+                                   "pass one without repeats"));
 }
 
 Status Staging::PrepareInput(int32_t i) {
@@ -132,7 +138,8 @@ Status Staging::PrepareOutput(int32_t i) {
   outputs_[i] = {tensors, given.count};
   for (int64_t k = 0; k < given.count; ++k) {
     const OpwrightTensor& t = given.tensors[k];
-    if (t.dtype == dtype && IsDense(t) && IsAligned(t) && !OverlapsEarlierOutput(i, k)) {
+    OPWRIGHT_RETURN_IF_ERROR(CheckApart(i, k));
+    if (t.dtype == dtype && IsDense(t) && IsAligned(t)) {
       tensors[k] = t;
     } else {
       OPWRIGHT_RETURN_IF_ERROR(CheckDistinct("output", launch_.def->outputs[i]->name, t));

@@ -29,7 +29,7 @@ class Staging {
  private:
   bool Mutates(int32_t input) const;
   bool OverlapsWritten(int32_t input, const OpwrightTensor& t) const;
-  bool OverlapsEarlierOutput(int32_t output, int64_t item) const;
+  Status CheckApart(int32_t output, int64_t item) const;
   Status Stage(const OpwrightTensor& t, OpwrightDType dtype, OpwrightTensor* staged);
   Status CheckWeak(int32_t input, const OpwrightTensor& t, OpwrightDType dtype) const;
   Status CheckDistinct(const char* what, const char* name, const OpwrightTensor& t) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/strided.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -33,6 +35,22 @@ bool IsDense(const OpwrightTensor& t) {
     expected *= t.shape[k];
   }
   return true;
+}
+
+bool RepeatsMemory(const OpwrightTensor& t) {
+  if (IsDense(t) || NumElements(t) == 0) return false;
+  // By growing strides: each must reach beyond all that the smaller ones span together.
+  std::pair<int64_t, int64_t> dims[OPWRIGHT_MAX_RANK];  // stride, last index
+  int32_t n = 0;
+  for (int32_t k = 0; k < t.ndim; ++k)
+    if (t.shape[k] > 1) dims[n++] = {std::abs(t.strides[k]), t.shape[k] - 1};
+  std::sort(dims, dims + n);
+  int64_t span = 0;
+  for (int32_t k = 0; k < n; ++k) {
+    if (dims[k].first <= span) return true;
+    span += dims[k].first * dims[k].second;
+  }
+  return false;
 }
 
 void DenseStrides(int32_t ndim, const int64_t* shape, int64_t* strides) {

@@ -19,6 +19,9 @@ bool IsPossibleShape(int32_t ndim, const int64_t* shape);
 // Row-major without gaps. Strides of dimensions of size 1, and of empty tensors, mean nothing.
 bool IsDense(const OpwrightTensor& t);
 
+// Whether two elements may lie in one place: a stride of zero, or one that others add up to.
+bool RepeatsMemory(const OpwrightTensor& t);
+
 void DenseStrides(int32_t ndim, const int64_t* shape, int64_t* strides);
 
 inline char* DataOf(const OpwrightTensor& t) { return static_cast<char*>(t.data) + t.byte_offset; }

@@ -11,8 +11,6 @@ from opwright._dtypes import name_of
 from opwright._operator import Operator
 from opwright.torch._shape import as_lists, dtype_names
 
-# What a number is to the dtype columns.
-_WEAK = {bool: "weak_bool", int: "weak_int", float: "weak_float"}
 _cores: dict[int, _core.Operator] = {}
 
 
@@ -25,6 +23,13 @@ def _column(key: int, dtypes: str) -> int:
 # What torch.compiler.assume_constant_result does, without importing the compiler now.
 _column._dynamo_marked_constant = True
 _ATTR_TYPE = 5  # an attribute that names a dtype
+
+
+def _weak_name(number) -> str:
+    """Of a Python number; numpy's float64 is a float by inheritance."""
+    if isinstance(number, bool):
+        return "weak_bool"
+    return "weak_int" if isinstance(number, int) else "weak_float"
 
 
 class Call:
@@ -73,7 +78,7 @@ class Call:
         names = dtype_names(as_lists(self._definition, tensors))
         for i, number in enumerate(weak):
             if number:
-                names[i] = [_WEAK[type(args[i])]]
+                names[i] = [_weak_name(args[i])]
         column = _column(self._key, ";".join([",".join(given) for given in names]))
         return [
             torch.tensor(value, dtype=getattr(torch, self._definition.inputs[i].dtypes[column]))

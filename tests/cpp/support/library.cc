@@ -36,9 +36,12 @@ std::string BuildFolder(const std::string& metadef, const std::string& source, s
     request.sources = {kernel};
     request.allow_no_metadef = true;
   } else {
-    write("op.json", metadef);
+    const std::string json = write("op.json", metadef);
     request.sources = {folder};
+    for (const std::string& flag : flags)
+      if (flag.ends_with(".o")) request.sources = {kernel, json, flag};
   }
+  std::erase_if(flags, [](const std::string& flag) { return flag.ends_with(".o"); });
   request.flags = std::move(flags);
   Expected<build::Result> built = build::Build(request);
   if (!built.ok()) {
@@ -63,6 +66,7 @@ std::string BuildKernels(const std::string& source) { return BuildFolder("", sou
 
 std::string CompileObject(const std::string& c_source, const std::string& output, const std::string& flags) {
   const std::string source = output + ".c";
+  EXPECT_TRUE(MakeFolders(DirName(output)).ok());
   EXPECT_TRUE(WriteFileAtomic(source, c_source).ok());
   const std::string command = StrCat("cc -shared -fPIC -o '", output, "' '", source, "' ", flags);
   EXPECT_EQ(system(command.c_str()), 0) << command;

@@ -18,7 +18,8 @@ namespace opwright::test {
 // A folder of the build tree that stays.
 std::string WorkFolder();
 
-// The path of the library built from the sources and the metadef (a list of operators, or one).
+// The path of the library built from the sources and the metadef (a list of operators, or one). flags may
+// hold an object file.
 std::string BuildLibrary(const std::string& metadef, const std::string& source, std::vector<std::string> flags = {});
 // The same without a metadef, as aoc builds it.
 std::string BuildKernels(const std::string& source);

@@ -294,3 +294,17 @@ def test_the_version_is_that_of_opwright():
     project = (ROOT / "compat/pyproject.toml").read_text()
     assert f'\nversion = "{opwright.__version__}"\n' in project
     assert f'"opwright=={opwright.__version__}"' in project
+
+
+def test_a_registered_operator_is_copied_as_itself_and_is_not_pickled(run):
+    run("""
+        import copy, pickle
+        register()
+        operator = acl.ops.element_add
+        assert copy.deepcopy(operator) is operator
+        try:
+            pickle.dumps(operator)
+            raise SystemExit("no error")
+        except TypeError as error:
+            assert "each process does for itself" in str(error)
+    """)

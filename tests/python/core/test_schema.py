@@ -35,7 +35,7 @@ values = st.recursive(
     max_leaves=4,
 )
 attr_types = st.sampled_from(
-    "int float string bool type list_int list_float list_string list_bool list_list_int Int".split()
+    ["int", "float", "string", "bool", "type", "list_int", "list_float", "list_string", "list_bool", "list_list_int", "Int"]
 )
 wrong = st.sampled_from([None, 1, "text", True, [], {}, [1], ["a"], [[]]])
 

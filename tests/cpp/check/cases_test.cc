@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/cases.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "library.h"
+#include "metadef/metadef.h"
+
+namespace opwright::check {
+namespace {
+
+struct Made {
+  metadef::Lowered lowered;
+  std::vector<Case> cases;
+};
+
+Made CasesOf(const std::string& metadef) {
+  metadef::ReadResult read = metadef::Read(metadef, "op.json");
+  EXPECT_FALSE(read.HasErrors());
+  Expected<metadef::Lowered> lowered = metadef::Lower(read.operators[0], {});
+  EXPECT_TRUE(lowered.ok());
+  std::vector<Case> cases = MakeCases(lowered->def());
+  return {std::move(*lowered), std::move(cases)};
+}
+
+bool Has(const std::vector<Case>& cases, const std::vector<Shape>& shapes) {
+  return std::any_of(cases.begin(), cases.end(), [&](const Case& c) {
+    for (size_t i = 0; i < shapes.size(); ++i)
+      if (c.shapes[i].size() != 1 || c.shapes[i][0] != shapes[i]) return false;
+    return true;
+  });
+}
+
+TEST(Cases, BroadcastsInEveryWay) {
+  const Made made = CasesOf(Metadef("op", {"x: -2", "y: -2"}, {"z: -2"}, "broadcast(x, y)"));
+  const std::vector<std::vector<Shape>> due = {{{3, 5}, {3, 5}}, {{3, 5}, {5}},
+                                               {{5}, {3, 5}},    {{3, 5}, {3, 1}},
+                                               {{3, 5}, {1, 5}}, {{3, 5}, {}},
+                                               {{}, {3, 5}},     {{3, 5}, {1}},
+                                               {{3, 1}, {1, 5}}, {{1, 5}, {3, 1}},
+                                               {{}, {}},         {{0, 3}, {3}},
+                                               {{5, 2, 3}, {3}}, {{2, 3, 4, 5}, {2, 3, 4, 5}}};
+  for (const auto& shapes : due)
+    EXPECT_TRUE(Has(made.cases, shapes)) << CaseText(made.lowered.def(), 0, made.cases[0]);
+}
+
+TEST(Cases, ThreeInputsBroadcastEachInItsOwnWay) {
+  const Made made =
+      CasesOf(Metadef("op", {"x: -2", "b: -2", "s: -2"}, {"y: -2"}, "broadcast(x, b, s)"));
+  EXPECT_TRUE(Has(made.cases, {{3, 5}, {5}, {3, 1}}));
+  EXPECT_TRUE(Has(made.cases, {{5}, {3, 1}, {3, 5}}));
+}
+
+TEST(Cases, NamedDimensionsAreDistinct) {
+  const Made made = CasesOf(Metadef("op", {"x: \"n\", \"c\", \"h\", \"w\""},
+                                    {"y: \"n\", \"c\", \"h\", \"w\""}, "same(x)"));
+  Shape first = made.cases[0].shapes[0][0];
+  std::sort(first.begin(), first.end());
+  EXPECT_EQ(std::unique(first.begin(), first.end()), first.end());
+}
+
+TEST(Cases, LeadingDimensionsAreNoneOneAndTwo) {
+  const Made made = CasesOf(Metadef("op", {"x: \"...\", \"n\""}, {"y: \"...\", \"n\""}, "same(x)"));
+  for (const Shape& shape : {Shape{3}, Shape{2, 3}, Shape{4, 2, 3}, Shape{2, 0}, Shape{0, 3}})
+    EXPECT_TRUE(Has(made.cases, {shape}));
+}
+
+TEST(Cases, OptionalInputsAreGivenAndAbsent) {
+  const Made made = CasesOf(Metadef("op", {"x: -2", "?bias: -2"}, {"y: -2"}, "same(x)"));
+  EXPECT_TRUE(std::any_of(made.cases.begin(), made.cases.end(),
+                          [](const Case& c) { return c.shapes[1].empty(); }));
+}
+
+TEST(Cases, FixedDimensionsStay) {
+  const Made made = CasesOf(Metadef("op", {"x: -1, 3"}, {"y: -1, 3"}, "same(x)"));
+  for (const Case& c : made.cases) EXPECT_EQ(c.shapes[0][0][1], 3);
+}
+
+TEST(Cases, TextNamesShapesDtypesAndValues) {
+  const Made made = CasesOf(Metadef("op", {"x: -2"}, {"y: -2"}, "same(x)"));
+  Case c = made.cases[0];
+  EXPECT_EQ(CaseText(made.lowered.def(), 0, c), "x[3, 5] float64");
+  c.values = Values::kZeros;
+  EXPECT_EQ(CaseText(made.lowered.def(), 0, c), "x[3, 5] float64; zeros");
+}
+
+}  // namespace
+}  // namespace opwright::check

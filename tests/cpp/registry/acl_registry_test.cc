@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registry/acl_registry.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "registry/kernels.h"
+
+namespace opwright::test {
+namespace {
+
+std::string KernelSource(const std::string& factor) {
+  return StrCat(ScaleSource(factor),
+                "class ScaleGradKernel : public opwright::OpKernelBase {\n public:\n"
+                "  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {\n"
+                "    for (int64_t i = 0; i < in.GetTensor(0).Size(); ++i)\n"
+                "      out->GetTensor(0)->Data<float>()[i] = in.GetTensor(0).Data<float>()[i] * (",
+                factor, ");\n    return opwright::SUCCESS;\n  }\n};\n");
+}
+
+class Acl : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    library_ = BuildKernels(KernelSource("3"));
+    other_library_ = BuildKernels(KernelSource("4"));
+  }
+  Acl() : folder_(std::move(*TempFolder::Make())) {
+    model_ = Write("scale.json", ScaleMetadef());
+    gradient_ = Write("scale_grad.json", Op(Float("grad_z"), Float("grad_x"), R"(, "shape_rule": "forward")", "scale_grad"));
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = JoinPath(folder_.path(), name);
+    EXPECT_TRUE(WriteFileAtomic(path, text).ok());
+    return path;
+  }
+
+  // Step 0 ... 3 in the right order.
+  std::string Step(AclRegistry& registry, int step) const {
+    const Status status = step == 0   ? registry.Load(library_)
+                          : step == 1 ? registry.Register("scale")
+                          : step == 2 ? registry.Model("scale", model_, "scale")
+                                      : registry.Gradient("scale", gradient_);
+    return status.ok() ? "" : status.error().Text();
+  }
+  static std::string TextOf(const Status& status) { return status.ok() ? "" : status.error().Text(); }
+  void AllSteps(AclRegistry& registry) const {
+    for (int step = 0; step < 4; ++step) EXPECT_EQ(Step(registry, step), "");
+  }
+
+  static std::string library_;
+  static std::string other_library_;
+  std::string model_;
+  std::string gradient_;
+  TempFolder folder_;
+};
+std::string Acl::library_;
+std::string Acl::other_library_;
+
+constexpr const char* kCalls[] = {"load_operator_library", "register_operator", "register_operator_model",
+                                  "register_operator_gradient"};
+
+TEST_F(Acl, OneOrderOfTheFourStepsIsRightAndEveryOtherNamesTheMissingStep) {
+  std::array<int, 4> order = {0, 1, 2, 3};
+  int complete = 0;
+  do {
+    AclRegistry registry;
+    bool all = true;
+    int reached = 0;  // steps done in order
+    for (const int step : order) {
+      const std::string error = Step(registry, step);
+      if (step == reached) {
+        EXPECT_EQ(error, "");
+        ++reached;
+        continue;
+      }
+      all = false;
+      EXPECT_TRUE(error.starts_with(StrCat(kCalls[step], " for scale: ", kCalls[reached], " is missing before it in process ", getpid())))
+          << error;
+      EXPECT_TRUE(error.ends_with("[RG001]")) << error;
+    }
+    complete += all;
+    // Nothing was half done: what is left of the right order goes through.
+    for (int step = reached; step < 4; ++step) EXPECT_EQ(Step(registry, step), "");
+    EXPECT_EQ(registry.StateOf("scale"), AclRegistry::State::kWithGradient);
+    EXPECT_EQ(CallScale(**registry.Find("scale"), 2), 6);
+  } while (std::next_permutation(order.begin(), order.end()));
+  EXPECT_EQ(complete, 1);
+}
+
+TEST_F(Acl, EveryStepMayBeRepeated) {
+  AclRegistry registry;
+  for (int step = 0; step < 4; ++step)
+    for (int again = 0; again < 3; ++again) EXPECT_EQ(Step(registry, step), "");
+  const auto op = *registry.Find("scale");
+  AllSteps(registry);
+  EXPECT_EQ(*registry.Find("scale"), op) << "and changes nothing";
+}
+
+TEST_F(Acl, TheGradientIsThatOfTheRegisteredKernel) {
+  AclRegistry registry;
+  AllSteps(registry);
+  Tensor x(kF32, {2}), z(kF32, {2}), g(kF32, {2}, {10, 20}), gx(kF32, {2});
+  std::vector<Arg> inputs = {x}, outputs = {z}, grads = {g}, results = {gx};
+  EXPECT_EQ(TextOf((*registry.Find("scale"))->CallGradient(RawOf(inputs).data(), RawOf(outputs).data(), nullptr, 0, RawOf(grads).data(),
+                                                          RawOf(results).data())),
+            "");
+  EXPECT_EQ(gx.Values(), (std::vector<double>{30, 60}));
+}
+
+TEST_F(Acl, AnotherKernelUnderTheNameIsRefusedWithBothIdentities) {
+  AclRegistry registry;
+  AllSteps(registry);
+  ASSERT_TRUE(registry.Load(other_library_).ok());
+  const std::string model = TextOf(registry.Model("scale", model_, "scale"));
+  const std::string first = LoadOrFail(library_)->identity().substr(0, 8);
+  const std::string second = LoadOrFail(other_library_)->identity().substr(0, 8);
+  EXPECT_TRUE(model.starts_with("scale is registered already with kernel scale of ")) << model;
+  EXPECT_NE(model.find(first), model.npos) << model;
+  EXPECT_NE(model.find(second), model.npos) << model;
+  EXPECT_TRUE(model.ends_with("[RG002]")) << model;
+  const std::string gradient = TextOf(registry.Gradient("scale", gradient_));
+  EXPECT_TRUE(gradient.starts_with("scale has the gradient scale_grad of ")) << gradient;
+  EXPECT_NE(gradient.find(first), gradient.npos) << gradient;
+  EXPECT_NE(gradient.find(second), gradient.npos) << gradient;
+  EXPECT_EQ(CallScale(**registry.Find("scale"), 2), 6) << "the first one goes on";
+}
+
+TEST_F(Acl, AnotherMetadefOrGradientUnderTheNameIsRefused) {
+  AclRegistry registry;
+  AllSteps(registry);
+  const std::string vector = Write("vector.json", Op(Float("x", "[-1]"), Float("z", "[-1]"), "", "scale"));
+  EXPECT_TRUE(TextOf(registry.Model("scale", vector, "scale")).ends_with("call unregister_operator first [RG002]"));
+  const std::string other = Write("other_grad.json", Op(Float("grad_z", "[-1]"), Float("grad_x", "[-1]"), R"(, "shape_rule": "forward")", "scale_grad"));
+  const std::string error = TextOf(registry.Gradient("scale", other));
+  EXPECT_NE(error.find("scale has the gradient scale_grad of "), error.npos) << error;
+  EXPECT_NE(error.find("other_grad.json"), error.npos) << error;
+  EXPECT_TRUE(error.ends_with("[RG002]")) << error;
+}
+
+TEST_F(Acl, AGradientForAMisspelledNameIsRefusedWithTheNearest) {
+  AclRegistry registry;
+  AllSteps(registry);
+  const std::string error = TextOf(registry.Gradient("scael", gradient_));
+  EXPECT_TRUE(error.starts_with("register_operator_gradient for scael: register_operator is missing before it")) << error;
+  EXPECT_NE(error.find("did you mean scale?"), error.npos) << error;
+}
+
+TEST_F(Acl, AKernelThatNoLibraryHasIsRefusedWithTheNames) {
+  AclRegistry registry;
+  ASSERT_TRUE(registry.Load(library_).ok());
+  ASSERT_TRUE(registry.Register("scale").ok());
+  const std::string error = TextOf(registry.Model("scale", model_, "scales"));
+  EXPECT_TRUE(error.starts_with("no kernel scales in the loaded libraries; they have scale and scale_grad")) << error;
+  EXPECT_NE(error.find("did you mean scale?"), error.npos) << error;
+  EXPECT_EQ(registry.StateOf("scale"), AclRegistry::State::kRegistered);
+}
+
+TEST_F(Acl, AMetadefThatDoesNotFitIsRefused) {
+  AclRegistry registry;
+  ASSERT_TRUE(registry.Load(library_).ok());
+  ASSERT_TRUE(registry.Register("scale").ok());
+  const std::string none = TextOf(registry.Model("scale", "./none.json", "scale"));
+  EXPECT_NE(none.find("./none.json"), none.npos) << none;
+  EXPECT_NE(none.find(WorkingFolder()), none.npos) << none;
+  const std::string broken = TextOf(registry.Model("scale", Write("broken.json", "{\"op_name\": 3}"), "scale"));
+  EXPECT_NE(broken.find("broken.json:1:13: error:"), broken.npos) << broken;
+  const std::string two = TextOf(registry.Model("scale", Write("two.json", Operators({ScaleMetadef(), ScaleMetadef("b")})), "scale"));
+  EXPECT_NE(two.find("holds 2 operators, one is due here [RG004]"), two.npos) << two;
+  const std::string other = TextOf(registry.Model("scale", Write("b.json", ScaleMetadef("b")), "scale"));
+  EXPECT_NE(other.find("is of b, scale is due [RG004]"), other.npos) << other;
+  EXPECT_EQ(registry.StateOf("scale"), AclRegistry::State::kRegistered);
+  EXPECT_EQ(TextOf(registry.Model("scale", model_, "scale")), "");
+}
+
+TEST_F(Acl, AGradientThatDoesNotFitLeavesTheOperatorAsItWas) {
+  AclRegistry registry;
+  for (int step = 0; step < 3; ++step) EXPECT_EQ(Step(registry, step), "");
+  const std::string wrong = Write("wrong.json", Op(Float("grad_other"), Float("grad_x"), R"(, "shape_rule": "forward")", "scale_grad"));
+  EXPECT_NE(TextOf(registry.Gradient("scale", wrong)), "");
+  EXPECT_EQ(registry.StateOf("scale"), AclRegistry::State::kModelled);
+  EXPECT_EQ(Step(registry, 3), "");
+}
+
+TEST_F(Acl, UnregisterMakesRoomForAnother) {
+  AclRegistry registry;
+  AllSteps(registry);
+  const auto old = *registry.Find("scale");
+  EXPECT_EQ(TextOf(registry.Unregister("scale")), "");
+  EXPECT_EQ(registry.StateOf("scale"), AclRegistry::State::kUnregistered);
+  const Expected<std::shared_ptr<Operator>> gone = registry.Find("scale");
+  ASSERT_FALSE(gone.ok());
+  EXPECT_TRUE(gone.error().Text().starts_with("a call for scale: register_operator is missing before it")) << gone.error().Text();
+  EXPECT_EQ(CallScale(*old, 2), 6) << "what somebody still holds works";
+  const std::string again = TextOf(registry.Unregister("scale"));
+  EXPECT_TRUE(again.starts_with("unregister_operator for scale: register_operator is missing before it")) << again;
+  ASSERT_TRUE(registry.Load(other_library_).ok());
+  for (int step = 1; step < 4; ++step) EXPECT_EQ(Step(registry, step), "");
+  EXPECT_EQ(CallScale(**registry.Find("scale"), 2), 8) << "the latest library has the name";
+}
+
+TEST_F(Acl, TheMessageNamesTheProcessAndItsRank) {
+  AclRegistry registry;
+  const ScopedEnv rank("RANK", "1");
+  const Expected<std::shared_ptr<Operator>> op = registry.Find("scale");
+  ASSERT_FALSE(op.ok());
+  const std::string error = op.error().Text();
+  EXPECT_NE(error.find(StrCat("in process ", getpid(), " (RANK=1); every process registers for itself")), error.npos) << error;
+}
+
+TEST_F(Acl, OperatorsOutliveTheRegistrysOwner) {
+  std::shared_ptr<Operator> op;
+  {
+    AclRegistry registry;
+    AllSteps(registry);
+    op = *registry.Find("scale");
+  }
+  const auto keep_open = LoadOrFail(library_);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(CallScale(*op, 2), 6);
+}
+
+}  // namespace
+}  // namespace opwright::test

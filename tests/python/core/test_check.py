@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""opwright check as a program: exit codes, the text for people and the JSON for programs."""
+
+import json
+import os
+
+import pytest
+from command import ROOT, run
+
+KERNEL = """#include <opwright/kernel.h>
+using opwright::OpKernelInput;
+using opwright::OpKernelOutput;
+class SquareKernel : public opwright::OpKernelBase {
+ public:
+  opwright::Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
+    const double* x = in.GetTensor(0).Data<double>();
+    double* y = out->GetTensor(0)->Data<double>();
+    for (int64_t i = 0; i < in.GetTensor(0).Size(); ++i) y[i] = x[i] * x[i];
+    return opwright::SUCCESS;
+  }
+};
+class SquareGradKernel : public opwright::OpKernelBase {
+ public:
+  opwright::Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
+    const double* x = in.GetTensor(0).Data<double>();
+    const double* g = in.GetTensor(1).Data<double>();
+    double* gx = out->GetTensor(0)->Data<double>();
+    for (int64_t i = 0; i < in.GetTensor(0).Size(); ++i) gx[i] = FACTOR * x[i] * g[i];
+    return opwright::SUCCESS;
+  }
+};
+"""
+
+
+def param(name):
+    return {"name": name, "dtype": ["float64"], "format": ["ND"], "shape": [-2]}
+
+
+def metadef(name, inputs, outputs, rule, **more):
+    return {
+        "op_name": name,
+        "op_type": "Custom",
+        "input_desc": [param(n) for n in inputs],
+        "output_desc": [param(n) for n in outputs],
+        "shape_rule": rule,
+        **more,
+    }
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPWRIGHT_CACHE", os.fspath(tmp_path / "cache"))
+
+    def make(factor="2", kernel=KERNEL):
+        path = tmp_path / "square"
+        path.mkdir()
+        (path / "square.cpp").write_text(kernel.replace("FACTOR", factor), encoding="utf-8")
+        operators = [
+            metadef("square", ["x"], ["y"], "same(x)", gradient="square_grad"),
+            metadef("square_grad", ["x", "grad_y"], ["grad_x"], "forward"),
+        ]
+        (path / "op.json").write_text(json.dumps(operators), encoding="utf-8")
+        return path
+
+    return make
+
+
+def test_a_right_operator_is_exit_0(folder):
+    result = run("check", folder())
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.startswith("square: right (")
+    assert "gradient of x: right" in result.stdout
+
+
+def test_a_wrong_gradient_is_exit_1_and_names_both_values(folder):
+    result = run("check", "--format", "json", folder(factor="1"))
+    assert result.returncode == 1
+    report = json.loads(result.stdout)
+    assert report["verdict"] == "wrong"
+    (operator,) = report["operators"]
+    (row,) = operator["gradients"]
+    assert row["input"] == "x" and row["checked"] and not row["right"]
+    assert row["kind"] == "missing factor: every element is 0.5 times what is right"
+    assert row["worst"]["expected"] == pytest.approx(2 * row["worst"]["got"])
+    assert row["worst"]["index"].startswith("[")
+
+
+def test_a_crash_is_exit_1_and_the_report_is_whole(folder):
+    crash = KERNEL.replace("double* g =", "double* g = nullptr; g =").replace(
+        "g[i];", "g[i + 1000000];"
+    )
+    result = run("check", "--format", "json", folder(kernel=crash))
+    assert result.returncode == 1
+    report = json.loads(result.stdout)
+    assert any(f["id"] in ("CK001", "CK002") for f in report["operators"][0]["findings"])
+
+
+def test_what_the_kernel_prints_is_not_in_the_report(folder):
+    chatty = KERNEL.replace(
+        "const double* x =", 'printf("hello from the kernel\\n"); const double* x ='
+    )
+    result = run("check", "--format", "json", folder(kernel=chatty))
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["verdict"] == "right"
+
+
+def test_what_does_not_build_is_exit_2(folder):
+    result = run("check", folder(kernel="#include <opwright/kernel.h>\nint x = ;\n"))
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert "error: " in result.stderr
+
+
+def test_what_is_not_there_is_exit_2(tmp_path):
+    result = run("check", tmp_path / "none.so")
+    assert result.returncode == 2
+    assert "LD001" in result.stderr
+
+
+def test_a_kernel_that_refuses_every_call_is_exit_2(folder):
+    refuses = KERNEL.replace(
+        "const double* x =", 'return opwright::Status::Error("no"); const double* x ='
+    )
+    result = run("check", folder(kernel=refuses))
+    assert result.returncode == 2, result.stdout
+    assert "CK018" in result.stdout
+
+
+def test_an_unknown_operator_is_exit_2(folder):
+    result = run("check", folder(), "--op", "sqare")
+    assert result.returncode == 2
+    assert "did you mean square?" in result.stderr
+
+
+def test_the_backward_operator_alone_is_checked_through_its_forward_one(folder):
+    result = run("check", folder(), "--op", "square_grad")
+    assert result.returncode == 0
+    assert result.stdout.startswith("square: right")
+
+
+def test_the_example_is_right(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPWRIGHT_CACHE", os.fspath(tmp_path / "cache"))
+    assert run("check", ROOT / "examples/fused_add_scale").returncode == 0

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of README.md and docs/benchmarks.md say what the results say, and no more."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+MARKERS = "<!-- support table: tools/support_table.py -->\nold\n<!-- end of the support table -->"
+NUMBERS = (
+    "<!-- measured numbers: tools/benchmarks_page.py -->\nold\n<!-- end of the measured numbers -->"
+)
+
+
+def run(tool, *arguments):
+    command = [sys.executable, ROOT / "tools" / tool, *arguments]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True)
+
+
+def support(tmp_path, cases):
+    """The row "any strides" of the table, by column; cases: suite -> test name -> child element."""
+    for suite, tests in cases.items():
+        listed = "".join(
+            f'<testcase classname="tests.python.torch.{name.split(".")[0]}" '
+            f'name="{name.split(".")[1]}">{child}</testcase>'
+            for name, child in tests.items()
+        )
+        (tmp_path / f"{suite}.xml").write_text(
+            f"<testsuites><testsuite>{listed}</testsuite></testsuites>"
+        )
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{MARKERS}\nafter\n")
+    done = run("support_table.py", "--results", tmp_path, "--readme", readme)
+    assert done.returncode == 0, done.stderr
+    lines = readme.read_text().splitlines()
+    assert lines[0] == "before" and lines[-1] == "after"
+    cells = {
+        line.split("|")[1].strip(): [c.strip() for c in line.split("|")[2:-1]]
+        for line in lines
+        if "|" in line
+    }
+    return dict(zip(cells[""], cells["any strides"], strict=True))
+
+
+STRIDES = "test_call.test_inputs_of_any_strides_give_the_same_values[one]"
+VIEWS = "test_call.test_views_of_every_kind_are_read_by_their_strides"
+
+
+def test_without_results_nothing_is_supported(tmp_path):
+    assert set(support(tmp_path, {}).values()) == {"not run", "-"}
+
+
+@pytest.mark.parametrize(
+    ("tests", "said"),
+    [
+        ({STRIDES: "", VIEWS: ""}, "yes"),
+        ({STRIDES: "", VIEWS: "<failure/>"}, "FAILS"),
+        ({STRIDES: "<error/>"}, "FAILS"),
+        ({STRIDES: "<skipped/>"}, "not run"),
+        ({"test_call.test_something_else": ""}, "not run"),
+    ],
+)
+def test_a_cell_is_what_its_tests_are(tests, said, tmp_path):
+    row = support(tmp_path, {"python-torch-numpy1": tests})
+    assert row["PyTorch, numpy 1.26"] == said
+    assert row["PyTorch, numpy 2"] == "not run"
+
+
+def test_a_ctest_failure_is_a_failure(tmp_path):
+    (tmp_path / "cpp-dev.xml").write_text(
+        '<testsuite><testcase name="CopyTensor.A" classname="CopyTensor.A" status="fail">'
+        "<failure/></testcase></testsuite>"
+    )
+    assert support(tmp_path, {})["C++"] == "FAILS"
+
+
+def test_a_file_without_markers_is_refused(tmp_path):
+    (tmp_path / "README.md").write_text("no markers\n")
+    done = run("support_table.py", "--results", tmp_path, "--readme", tmp_path / "README.md")
+    assert done.returncode != 0
+    assert "markers" in done.stderr
+
+
+def test_benchmarks_of_both_formats_are_written_with_goal_and_ratio(tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    own = {
+        "name": "numpy call",
+        "value": 0.6,
+        "unit": "us",
+        "peer": "add",
+        "peer_value": 0.3,
+        "goal": 0.5,
+    }
+    (results / "x_bench.json").write_text(
+        json.dumps({"machine": {"cores": 2}, "command": "python x", "rows": [own]})
+    )
+    (results / "core_bench.json").write_text(
+        json.dumps(
+            {"context": {}, "benchmarks": [{"name": "Call/8", "real_time": 40, "time_unit": "ns"}]}
+        )
+    )
+    (tmp_path / "README.md").write_text(NUMBERS)
+    page = tmp_path / "benchmarks.md"
+    done = run(
+        "benchmarks_page.py",
+        "--results",
+        results,
+        "--page",
+        page,
+        "--readme",
+        tmp_path / "README.md",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == str(page)
+    assert "| numpy call | 0.6 | us | add | 0.3 | 2 | 0.5 | **no** |" in page.read_text()
+    assert "| Call/8 | 40 | ns |" in page.read_text()
+    assert "Not measured yet" in (tmp_path / "README.md").read_text()

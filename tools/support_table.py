@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the table of what is supported into README.md, from the results of `make test`.
+
+    python tools/support_table.py [--results build/test-results] [--readme README.md] [--check]
+
+A cell is yes when all its tests ran and passed, in every result file that its column names; "FAILS"
+when one did not pass; "not run" when there is no result; "-" when no test is meant to show it.
+ --check changes nothing and exits with 1 when the table in the file is another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+BEGIN = "<!-- support table: tools/support_table.py -->"
+END = "<!-- end of the support table -->"
+
+
+class Result(NamedTuple):
+    suite: str  # the result file's name without .xml
+    name: str  # "test_gradient.test_gradcheck[add]", "Signature.ChoosesAColumn"
+    passed: bool
+    skipped: bool
+
+
+# Column -> the worlds whose results it needs, each a pattern of result files.
+COLUMNS = {
+    "numpy 1.26": ("python-core-numpy1",),
+    "numpy 2": ("python-core-numpy2",),
+    "C++": ("cpp-dev", "cpp-asan-ubsan"),
+    "C": ("cpp-dev", "cpp-asan-ubsan"),
+    "PyTorch, numpy 1.26": ("python-torch-numpy1",),
+    "PyTorch, numpy 2": ("python-torch-numpy2",),
+}
+
+NUMPY = ("numpy 1.26", "numpy 2")
+TORCH = ("PyTorch, numpy 1.26", "PyTorch, numpy 2")
+
+# (row, columns, pattern of test names): a test is evidence for the cells whose pattern it matches.
+EVIDENCE = (
+    ("forward", NUMPY, r"test_(numpy|call|library)\w*\.test_\w*(value|call|result)"),
+    ("forward", ("C++",), r"(Launch|Library|Loader)\w*\."),
+    ("forward", ("C",), r"(CApi|c_api|layout_c|COffsets)\w*"),
+    ("forward", TORCH, r"test_call\.test_(values_are|torch_ops)"),
+    ("gradient", TORCH, r"test_gradient\.test_(gradients_are|gradcheck)"),
+    ("gradient rule in Python", TORCH, r"test_bprop\.test_(a_rule_gives|gradcheck_of)"),
+    ("second order", TORCH, r"test_gradient\.test_second_derivatives"),
+    ("compiled mode", TORCH, r"test_compile\.test_compiled_values"),
+    ("export", TORCH, r"test_compile\.test_export"),
+    ("vmap", TORCH, r"test_compile\.test_vmap"),
+    ("any strides", NUMPY, r"test_numpy\w*\.test_\w*(stride|view|dense)"),
+    ("any strides", ("C++",), r"(\w+/)?StridedInput\w*\.|CopyTensor\."),
+    ("any strides", TORCH, r"test_call\.test_(inputs_of_any_strides|views_of_every)"),
+    ("dtype columns", NUMPY, r"test_numpy\w*\.test_\w*(dtype|column)"),
+    ("dtype columns", ("C++",), r"SelectColumn\."),
+    ("dtype columns", TORCH, r"test_call\.test_(each_float_column|mixed_floats)"),
+    ("empty and 0-d tensors", NUMPY, r"test_numpy\w*\.test_\w*(empty|no_elements|zero_d)"),
+    ("empty and 0-d tensors", ("C++",), r"Empty\."),
+    ("empty and 0-d tensors", TORCH, r"test_(call|gradient)\.test_(no_elements|empty_outputs)"),
+    ("several outputs", NUMPY, r"test_numpy\w*\.test_\w*several_outputs"),
+    ("several outputs", ("C++",), r"Outputs\."),
+    ("several outputs", TORCH, r"test_gradient\.test_unused_outputs"),
+    ("optional inputs", NUMPY, r"test_numpy\w*\.test_\w*optional"),
+    ("optional inputs", TORCH, r"test_bprop\.test_an_absent_optional_input"),
+    ("attributes", NUMPY, r"test_numpy\w*\.test_\w*attribute"),
+    ("attributes", ("C++",), r"ResolveAttrs\."),
+    ("attributes", TORCH, r"test_call\.test_attributes"),
+    ("errors with words", NUMPY, r"test_numpy\w*\.test_\w*(refused|error|wrong)"),
+    ("errors with words", ("C++",), r"(\w+/)?ErrorCase\w*\."),
+    ("errors with words", TORCH, r"test_call\.test_(wrong_arguments|a_kernel_that_fails)"),
+)
+
+
+def results(folder: Path) -> Iterator[Result]:
+    for file in sorted(folder.glob("*.xml")):
+        for case in ElementTree.parse(file).getroot().iter("testcase"):
+            module = case.get("classname", "").rsplit(".", 1)[-1]
+            name = case.get("name", "")
+            if file.stem.startswith("python-"):
+                name = f"{module}.{name}"
+            # CTest writes the test's fate to an attribute, pytest to child elements.
+            fate = case.get("status", "")
+            skipped = case.find("skipped") is not None or fate in ("disabled", "notrun")
+            failed = (
+                any(case.find(kind) is not None for kind in ("failure", "error")) or fate == "fail"
+            )
+            yield Result(file.stem, name, not failed and not skipped, skipped)
+
+
+def cell(found: list[Result], row: str, column: str) -> str:
+    patterns = [pattern for name, columns, pattern in EVIDENCE if name == row and column in columns]
+    if not patterns:
+        return "-"
+    per_suite = []
+    for suite in COLUMNS[column]:
+        of_suite = [result for result in found if result.suite == suite]
+        # Each piece of evidence has to be there: a renamed test must not leave a yes behind.
+        for pattern in patterns:
+            matching = [result for result in of_suite if re.match(pattern, result.name)]
+            if any(not result.passed and not result.skipped for result in matching):
+                return "FAILS"
+            per_suite.append(any(result.passed for result in matching))
+    return "yes" if all(per_suite) else "not run"
+
+
+def table(found: list[Result]) -> str:
+    rows = list(dict.fromkeys(row for row, _, _ in EVIDENCE))
+    lines = ["| | " + " | ".join(COLUMNS) + " |", "| --- " * (len(COLUMNS) + 1) + "|"]
+    for row in rows:
+        cells = " | ".join(cell(found, row, column) for column in COLUMNS)
+        lines.append(f"| {row} | {cells} |")
+    return "\n".join(lines)
+
+
+def replaced(text: str, begin: str, end: str, block: str) -> str:
+    """The text with what stands between the two markers replaced; both must be there once."""
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise SystemExit(f"error: the markers {begin} and {end} do not stand in the file once each")
+    head, rest = text.split(begin)
+    return f"{head}{begin}\n{block}\n{end}{rest.split(end)[1]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=Path, default=ROOT / "build" / "test-results")
+    parser.add_argument("--readme", type=Path, default=ROOT / "README.md")
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    old = arguments.readme.read_text(encoding="utf-8")
+    new = replaced(old, BEGIN, END, table(list(results(arguments.results))))
+    if arguments.check:
+        if new != old:
+            print("error: the support table is not that of the results", file=sys.stderr)
+        return int(new != old)
+    arguments.readme.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
