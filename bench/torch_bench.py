@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call costs in PyTorch: Opwright against torch.add, torch.library.custom_op and a C++ operator.
+"""A call in PyTorch: Opwright against torch.add, torch.library.custom_op and a C++ operator.
 
     python bench/torch_bench.py [--json FILE] [--rounds N] [--size N]
 
 All contenders compute (x + bias) * scale on vectors of 8 float32, but for torch.add, with three
-gradients (torch.add: two). One process, interleaved rounds, the least time of each: other work on the
-machine makes a round slower, never faster. The C++ operator is compiled at the first run (about a
-minute) and kept in torch's extension cache.
+gradients (torch.add: two). One process, interleaved rounds, the least time of each: other work on
+the machine makes a round slower, never faster. The C++ operator is compiled at the first run
+(about a minute) and kept in torch's extension cache.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import shlex
 import sys
 import time
 
-import opwright
 import torch
 from torch.utils import cpp_extension
+
+import opwright
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
@@ -41,15 +42,18 @@ at::Tensor Forward(const at::Tensor& x_in, const at::Tensor& bias, const at::Ten
   const at::Tensor x = x_in.contiguous(), b = bias.contiguous(), s = scale.contiguous();
   at::Tensor y = at::empty(x.sizes(), x.options());
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "fused", [&] {
-    ForwardLoop(x.const_data_ptr<scalar_t>(), b.const_data_ptr<scalar_t>(), s.const_data_ptr<scalar_t>(),
-                y.mutable_data_ptr<scalar_t>(), x.numel(), b.numel());
+    ForwardLoop(x.const_data_ptr<scalar_t>(), b.const_data_ptr<scalar_t>(),
+                s.const_data_ptr<scalar_t>(), y.mutable_data_ptr<scalar_t>(), x.numel(), b.numel());
   });
   return y;
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> Backward(const at::Tensor& x_in, const at::Tensor& bias,
-                                                        const at::Tensor& scale, const at::Tensor& grad) {
-  const at::Tensor x = x_in.contiguous(), b = bias.contiguous(), s = scale.contiguous(), g = grad.contiguous();
+std::tuple<at::Tensor, at::Tensor, at::Tensor> Backward(const at::Tensor& x_in,
+                                                        const at::Tensor& bias,
+                                                        const at::Tensor& scale,
+                                                        const at::Tensor& grad) {
+  const at::Tensor x = x_in.contiguous(), b = bias.contiguous(), s = scale.contiguous(),
+                   g = grad.contiguous();
   at::Tensor gx = at::empty(x.sizes(), x.options());
   at::Tensor gb = at::zeros(b.sizes(), b.options()), gs = at::zeros(s.sizes(), s.options());
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "fused_grad", [&] {
@@ -67,15 +71,16 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> Backward(const at::Tensor& x_in, 
 }
 
 at::Tensor CallForward(const at::Tensor& x, const at::Tensor& bias, const at::Tensor& scale) {
-  static const auto op = c10::Dispatcher::singleton()
-                             .findSchemaOrThrow("opwright_bench::fused", "")
-                             .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&)>();
+  static const auto op =
+      c10::Dispatcher::singleton()
+          .findSchemaOrThrow("opwright_bench::fused", "")
+          .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&)>();
   return op.call(x, bias, scale);
 }
 
 struct Fused : torch::autograd::Function<Fused> {
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x, const at::Tensor& bias,
-                            const at::Tensor& scale) {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x,
+                            const at::Tensor& bias, const at::Tensor& scale) {
     at::AutoDispatchBelowADInplaceOrView guard;
     ctx->save_for_backward({x, bias, scale});
     return CallForward(x, bias, scale);
@@ -163,7 +168,9 @@ def scenarios(size: int) -> dict:
             torch.testing.assert_close(op(*plain), expected)
     return {
         "forward": {name: (lambda op=op: op(*plain)) for name, op in table.items()},
-        "forward, gradient recorded": {name: (lambda op=op: op(*grads)) for name, op in table.items()},
+        "forward, gradient recorded": {
+            name: (lambda op=op: op(*grads)) for name, op in table.items()
+        },
         "forward and backward": {name: both(name, op) for name, op in table.items()},
     }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gradient of an operator by its compiled backward operator, worked out once for each operator."""
+"""The gradient by a compiled backward operator, worked out once for each operator."""
 
 from __future__ import annotations
 
@@ -32,17 +32,21 @@ class CompiledBackward:
         self._attrs = [attr.name for attr in definition.attrs if attr.name in names]
         self._shapes = [
             (f"{param.name}_shape", index)
-            for param, rule, index in zip(target.outputs, target.shape_rules, gradient.outputs, strict=True)
+            for param, rule, index in zip(
+                target.outputs, target.shape_rules, gradient.outputs, strict=True
+            )
             if rule.kind == FORWARD and not rule.args
         ]
         self._takes_wanted = any(param.kind == OPTIONAL for param in target.outputs)
         self._single = len(target.outputs) == 1
-        self._param_dtypes = [[getattr(torch, name) for name in param.dtypes] for param in target.inputs]
+        self._param_dtypes = [
+            [getattr(torch, name) for name in param.dtypes] for param in target.inputs
+        ]
         # The dtypes given -> the dtype of each input in the column they take; None: they are that.
         self._columns: dict[tuple, list[torch.dtype] | None] = {}
 
     def __call__(self, ctx, given, results, grads, needs) -> list:
-        """given, results, grads: a tensor or None for each input and output; needs: flags, perhaps fewer."""
+        """given, results, grads: a tensor or None for each input and output; needs: flags."""
         needed = [*needs, *([False] * (len(given) - len(needs)))]
         self._check(needed)
         arguments = []
@@ -73,7 +77,9 @@ class CompiledBackward:
         returned = self._overload(*arguments, **keywords)
 
         made = [None] * len(given)
-        for value, index in zip((returned,) if self._single else returned, self._targets, strict=True):
+        for value, index in zip(
+            (returned,) if self._single else returned, self._targets, strict=True
+        ):
             if needed[index]:
                 made[index] = self._fitted(value, given[index], index)
         return made
@@ -88,7 +94,8 @@ class CompiledBackward:
             dtypes = self._select(key, inputs)
         if dtypes is not None:
             inputs = [
-                [_cast(t, dtype) for t in tensors] for tensors, dtype in zip(inputs, dtypes, strict=True)
+                [_cast(t, dtype) for t in tensors]
+                for tensors, dtype in zip(inputs, dtypes, strict=True)
             ]
         arguments = [
             tensors if dynamic else tensors[0] if tensors else None
@@ -102,7 +109,9 @@ class CompiledBackward:
         returned = self._overload(*arguments, **keywords)
 
         made: list[list] = [[None] * len(tensors) for tensors in given]
-        for value, index in zip((returned,) if self._single else returned, self._targets, strict=True):
+        for value, index in zip(
+            (returned,) if self._single else returned, self._targets, strict=True
+        ):
             group = value if isinstance(value, list) else (value,)
             for k, tensor in enumerate(given[index]):
                 if needs[index][k]:
@@ -114,8 +123,8 @@ class CompiledBackward:
             if needed[i]:
                 raise _errors.make(
                     "GR002",
-                    f"{self._op.name}: the backward operator {self._backward_name} gives no gradient for "
-                    f"input {self._op.definition.inputs[i].name}, which requires one",
+                    f"{self._op.name}: the backward operator {self._backward_name} gives no "
+                    f"gradient for input {self._op.definition.inputs[i].name}, which requires one",
                 )
 
     def _listed(self, ctx, given, results, grads, role, index, optional, _):
@@ -137,7 +146,9 @@ class CompiledBackward:
     def _select(self, key, inputs):
         column = _core.select_gradient_column(self._op._core, dtype_names(inputs))
         dtypes = [every[column] for every in self._param_dtypes]
-        as_given = all(t.dtype is dtype for tensors, dtype in zip(inputs, dtypes, strict=True) for t in tensors)
+        as_given = all(
+            t.dtype is dtype for tensors, dtype in zip(inputs, dtypes, strict=True) for t in tensors
+        )
         self._columns[key] = None if as_given else dtypes
         return self._columns[key]
 
@@ -145,8 +156,9 @@ class CompiledBackward:
         if grad.shape != tensor.shape:
             raise _errors.make(
                 "GR005",
-                f"{self._op.name}: the gradient of input {self._op.definition.inputs[index].name} by "
-                f"{self._backward_name} has shape {list(grad.shape)}, {list(tensor.shape)} is due",
+                f"{self._op.name}: the gradient of input {self._op.definition.inputs[index].name} "
+                f"by {self._backward_name} has shape {list(grad.shape)}, "
+                f"{list(tensor.shape)} is due",
             )
         return _cast(grad, tensor.dtype)
 

@@ -52,7 +52,9 @@ def rules_for(op: Operator):
     )
 
     def setup_with_keywords(ctx, inputs, keyword_only_inputs, output):
-        ctx.attrs = {attr.name: keyword_only_inputs.get(attr.name, attr.default) for attr in definition.attrs}
+        ctx.attrs = {
+            attr.name: keyword_only_inputs.get(attr.name, attr.default) for attr in definition.attrs
+        }
         keep(ctx, inputs, output)
 
     def setup(ctx, inputs, output):
@@ -142,7 +144,9 @@ def _with_lists(op: Operator):
 
 def _needs_outputs(op: Operator) -> bool:
     gradient = op.definition.gradient
-    return gradient is not None and any(role not in (ROLE_INPUT, ROLE_GRAD) for role, _ in gradient.inputs)
+    return gradient is not None and any(
+        role not in (ROLE_INPUT, ROLE_GRAD) for role, _ in gradient.inputs
+    )
 
 
 def _at_first_use(op: Operator):
@@ -154,8 +158,9 @@ def _at_first_use(op: Operator):
             if op.definition.gradient is None:
                 raise _errors.make(
                     "GR001",
-                    f"{op.name} has no gradient; name a backward operator in its metadef's \"gradient\", call "
-                    "register_operator_gradient, or bind a Python rule with @operator.bprop",
+                    f"{op.name} has no gradient; name a backward operator in its metadef's "
+                    '"gradient", call register_operator_gradient, or bind a Python rule '
+                    "with @operator.bprop",
                 )
             made.append(CompiledBackward(op))
         return made[0]
@@ -177,7 +182,9 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
     for i, (param, tensors) in enumerate(zip(definition.inputs, given, strict=True)):
         if param.kind == DYNAMIC:
             raise _errors.make(
-                "GR007", f"{op.name}: a Python bprop takes no dynamic input ({param.name}); write a backward operator"
+                "GR007",
+                f"{op.name}: a Python bprop takes no dynamic input ({param.name}); "
+                "write a backward operator",
             )
         tensor = tensors[0] if tensors else None
         inputs.append(tensor)
@@ -185,7 +192,9 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
         shape, dtype = (tensor.shape, tensor.dtype) if tensor is not None else ((), None)
         due.append(_bprop.Due(param.name, needed, tuple(shape), dtype, definition.broadcasts(i)))
     outs, douts = [], []
-    for param, group, cotangents, specs in zip(definition.outputs, results, grads, ctx.out_specs, strict=True):
+    for param, group, cotangents, specs in zip(
+        definition.outputs, results, grads, ctx.out_specs, strict=True
+    ):
         filled = [
             g if g is not None else out.new_zeros(shape) if dtype.is_floating_point else None
             for g, out, (shape, dtype) in zip(cotangents, group, specs, strict=True)
@@ -194,9 +203,13 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
         douts.append(filled if param.kind == DYNAMIC else filled[0])
     single = len(definition.outputs) == 1
     attrs = {name: ctx.attrs[name] for name in _bprop.keyword_attrs(op, rule)}
-    returned = rule(*inputs, outs[0] if single else tuple(outs), douts[0] if single else tuple(douts), **attrs)
+    returned = rule(
+        *inputs, outs[0] if single else tuple(outs), douts[0] if single else tuple(douts), **attrs
+    )
     settled = _bprop.settle(op.name, returned, due, _Adapter)
-    return [[grad] if tensors else [] for grad, tensors in zip(_distinct(settled), given, strict=True)]
+    return [
+        [grad] if tensors else [] for grad, tensors in zip(_distinct(settled), given, strict=True)
+    ]
 
 
 def _distinct(grads):
