@@ -22,7 +22,8 @@ TorchHandle AsHandle(TorchValue value) { return reinterpret_cast<TorchHandle>(va
 
 }  // namespace
 
-TorchArguments::TorchArguments(const OpwrightOpDef& def, const OpwrightHost& host, const TorchValue* stack)
+TorchArguments::TorchArguments(const OpwrightOpDef& def, const OpwrightHost& host,
+                               const TorchValue* stack)
     : def_(def), torch_(Torch()), arena_(&host) {
   handles_ = Own(def.num_inputs, torch_.delete_tensor);
   tensors_ = arena_.Make<OpwrightTensor>(def.num_inputs);
@@ -69,11 +70,14 @@ void TorchArguments::View(TorchHandle handle, const char* name, OpwrightTensor* 
   int64_t ndim = 0;
   int32_t dtype = 0;
   const bool failed = torch_.get_dim(handle, &ndim) || torch_.get_dtype(handle, &dtype) ||
-                      torch_.get_sizes(handle, &tensor->shape) || torch_.get_strides(handle, &tensor->strides) ||
+                      torch_.get_sizes(handle, &tensor->shape) ||
+                      torch_.get_strides(handle, &tensor->strides) ||
                       torch_.get_data(handle, &tensor->data);
   if (failed && status_.ok())
-    status_ = MakeError("CL007", StrCat(def_.name, ": input ", name,
-                                        " is not a dense tensor with memory of its own; convert it with to_dense()"));
+    status_ = MakeError(
+        "CL007",
+        StrCat(def_.name, ": input ", name,
+               " is not a dense tensor with memory of its own; convert it with to_dense()"));
   tensor->device_type = 1;
   if (!AlwaysTakesTensor(def_)) {  // else PyTorch has dispatched by the device
     int32_t device = torch_.cpu;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values of one boxed call, off PyTorch's stack: what the schema promises, in its order. A call of
-// ordinary size allocates nothing here.
+// The values of one boxed call, off PyTorch's stack: what the schema promises, in its order. A call
+// of ordinary size allocates nothing here.
 #pragma once
 
 #include "base/error.h"

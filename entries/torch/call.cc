@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch's boxed call of an operator: values off the stack, the dispatcher, results onto the stack.
+// PyTorch's boxed call of an operator: values off the stack, the dispatcher, results onto the
+// stack.
 #include <algorithm>
 
 #include "base/text.h"
@@ -26,17 +27,20 @@ struct Range {
 
 void RunParts(int64_t begin, int64_t end, void* range_pointer) {
   const auto* range = static_cast<const Range*>(range_pointer);
-  for (int64_t p = begin; p < end; ++p) range->body(range->context, range->parts.begin(p), range->parts.begin(p + 1));
+  for (int64_t p = begin; p < end; ++p)
+    range->body(range->context, range->parts.begin(p), range->parts.begin(p + 1));
 }
 
-void ParallelFor(void*, int64_t n, int64_t grain, void (*body)(void*, int64_t, int64_t), void* context) {
+void ParallelFor(void*, int64_t n, int64_t grain, void (*body)(void*, int64_t, int64_t),
+                 void* context) {
   Range range{Parts(n, grain), body, context};
   Torch().parallel_for(0, range.parts.count(), 1, &RunParts, &range);
 }
 
 void Log(void*, int32_t, const char* message) { fprintf(stderr, "opwright: %s\n", message); }
 
-const OpwrightHost kTorchHost = {sizeof(OpwrightHost), nullptr, &Allocate, &Release, &ParallelFor, &Log};
+const OpwrightHost kTorchHost = {sizeof(OpwrightHost), nullptr, &Allocate, &Release,
+                                 &ParallelFor,         &Log};
 
 // Outputs as tensors of PyTorch.
 class TorchOutputs final : public OutputAllocator {
@@ -49,18 +53,20 @@ class TorchOutputs final : public OutputAllocator {
   TorchOutputs& operator=(const TorchOutputs&) = delete;
   ~TorchOutputs() override {
     for (int32_t i = 0; i < def_.num_outputs; ++i)
-      for (const Made* made = made_[i]; made != nullptr; made = made->before) Torch().delete_tensor(made->handle);
+      for (const Made* made = made_[i]; made != nullptr; made = made->before)
+        Torch().delete_tensor(made->handle);
   }
 
-  opwright::Status Allocate(int32_t output, int64_t, OpwrightDType dtype, int32_t ndim, const int64_t* shape,
-                            OpwrightTensor* tensor) override {
+  opwright::Status Allocate(int32_t output, int64_t, OpwrightDType dtype, int32_t ndim,
+                            const int64_t* shape, OpwrightTensor* tensor) override {
     const TorchShim& torch = Torch();
     int64_t strides[OPWRIGHT_MAX_RANK];
     DenseStrides(ndim, shape, strides);
     TorchHandle handle = nullptr;
-    if (torch.empty_strided(ndim, shape, strides, torch.TorchDType(dtype), torch.cpu, 0, &handle) != 0)
-      return MakeError("CL010", StrCat(def_.name, ": PyTorch has no memory for output ", def_.outputs[output]->name,
-                                       " ", ShapeText(ndim, shape)));
+    if (torch.empty_strided(ndim, shape, strides, torch.TorchDType(dtype), torch.cpu, 0, &handle) !=
+        0)
+      return MakeError("CL010", StrCat(def_.name, ": PyTorch has no memory for output ",
+                                       def_.outputs[output]->name, " ", ShapeText(ndim, shape)));
     auto* made = arena_.Make<Made>(1);
     *made = {handle, made_[output]};
     made_[output] = made;
@@ -97,7 +103,8 @@ class TorchOutputs final : public OutputAllocator {
     for (const Made* made = made_[output]; made != nullptr; made = made->before) ++count;
     auto* handles = arena_.Make<TorchHandle>(count);
     int64_t k = count;
-    for (const Made* made = made_[output]; made != nullptr; made = made->before) handles[--k] = made->handle;
+    for (const Made* made = made_[output]; made != nullptr; made = made->before)
+      handles[--k] = made->handle;
     TorchHandle list = nullptr;
     torch.new_list(static_cast<size_t>(count), &list);
     for (k = 0; k < count; ++k) torch.list_push(list, reinterpret_cast<TorchValue>(handles[k]));
@@ -109,7 +116,8 @@ class TorchOutputs final : public OutputAllocator {
     const int64_t zero = 0;
     const int64_t one = 1;
     TorchHandle handle = nullptr;
-    torch.empty_strided(1, &zero, &one, torch.TorchDType(def_.outputs[output]->dtypes[0]), torch.cpu, 0, &handle);
+    torch.empty_strided(1, &zero, &one, torch.TorchDType(def_.outputs[output]->dtypes[0]),
+                        torch.cpu, 0, &handle);
     return handle;
   }
 

@@ -142,6 +142,15 @@ class Operator:
             )
         return _restore, (self._core.library_path, self.identity, self.name)
 
+    def __copy__(self) -> Operator:
+        return self
+
+    def __deepcopy__(self, memo) -> Operator:
+        return self  # nothing in it changes
+
+    def __reduce__(self):
+        return _restore, (self._core.library_path, self.identity, self.name)
+
     def __repr__(self) -> str:
         return f"<opwright operator {self.name} of {self._core.library_path} ({self.identity[:8]})>"
 
@@ -309,6 +318,11 @@ def _plain_path(path) -> str:
     except UnicodeEncodeError:
         raise _errors.make("LD001", f"the path {text!r} is not UTF-8; rename it") from None
     return text
+
+
+def _restore(path: str, identity: str, name: str) -> Operator:
+    """A pickled operator: its library must still be there, with the same content."""
+    return load(path, sha256=identity)[name]
 
 
 def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators in PyTorch: autograd, torch.compile, Module.
 
-    lib = opwright.load("libfused.so")
-    y = lib.fused_add_scale(x, bias, scale)          # differentiable
-    y = torch.ops.opwright.fused_add_scale(x, bias, scale)   # the same operator
+lib = opwright.load("libfused.so")
+y = lib.fused_add_scale(x, bias, scale)          # differentiable
+y = torch.ops.opwright.fused_add_scale(x, bias, scale)   # the same operator
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _only_forward(library) -> Operator:
     if len(forward) != 1:
         raise _errors.make(
             "LD013",
-            f"{library.path} has {len(forward)} forward operators ({', '.join(op.name for op in forward)}); "
-            "say which one by name",
+            f"{library.path} has {len(forward)} forward operators "
+            f"({', '.join(op.name for op in forward)}); say which one by name",
         )
     return forward[0]

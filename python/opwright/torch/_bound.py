@@ -10,7 +10,8 @@ from opwright._definition import DYNAMIC, OPTIONAL
 from opwright._operator import Operator
 
 _ATTR_TYPES = (
-    "", "SymInt", "float", "str", "bool", "str", "SymInt[]", "float[]", "str[]", "bool[]", "int[][]",
+    "", "SymInt", "float", "str", "bool", "str",
+    "SymInt[]", "float[]", "str[]", "bool[]", "int[][]",
 )  # fmt: skip
 
 
@@ -41,7 +42,9 @@ def _schema(op: Operator) -> str:
     ]
     if any(param.kind == OPTIONAL for param in definition.outputs):
         keywords.append("bool[]? wanted=None")
-    results = ", ".join("Tensor[]" if param.kind == DYNAMIC else "Tensor" for param in definition.outputs)
+    results = ", ".join(
+        "Tensor[]" if param.kind == DYNAMIC else "Tensor" for param in definition.outputs
+    )
     arguments += ["*", *keywords] if keywords else []
     return f"({', '.join(arguments)}) -> ({results})"
 
@@ -52,8 +55,14 @@ def _kernel(op: Operator):
 
     def kernel(*inputs, wanted=None, **keywords):
         arrays = [_view(value) for value in inputs]
-        attrs = {name: value for name, value in keywords.items() if name in names and value is not None}
-        shapes = {name[: -len("_shape")]: value for name, value in keywords.items() if name.endswith("_shape")}
+        attrs = {
+            name: value for name, value in keywords.items() if name in names and value is not None
+        }
+        shapes = {
+            name[: -len("_shape")]: value
+            for name, value in keywords.items()
+            if name.endswith("_shape")
+        }
         made = op._core.call_numpy_for_gradient(tuple(arrays), attrs, wanted or [], shapes)
         tensors = [_back(value) for value in (made if isinstance(made, tuple) else (made,))]
         return tensors[0] if len(tensors) == 1 else tuple(tensors)

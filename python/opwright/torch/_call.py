@@ -60,7 +60,8 @@ class Call:
             elif isinstance(value, np.ndarray):
                 raise _errors.make(
                     "CL013",
-                    f"{self._name}: tensors of torch and numpy in one call; convert them to one framework",
+                    f"{self._name}: tensors of torch and numpy in one call; "
+                    "convert them to one framework",
                 )
         if numbers:
             args = self._with_numbers(args)
@@ -88,7 +89,7 @@ class Call:
         ]
 
     def _plain(self, name: str, value):
-        """Attribute values that a schema does not take as they are: arrays, numpy numbers, dtypes."""
+        """Attribute values that a schema does not take so: arrays, numpy numbers, dtypes."""
         kind = self._attr_types.get(name)
         if kind is None or value is None:
             return value
@@ -109,7 +110,8 @@ class Call:
             if made.requires_grad or given.requires_grad:
                 raise _errors.make(
                     "CL008",
-                    f"{self._name}: out= where a gradient is due; call under torch.no_grad(), or without out=",
+                    f"{self._name}: out= where a gradient is due; call under torch.no_grad(), "
+                    "or without out=",
                 )
             if made.shape != given.shape or made.dtype != given.dtype:
                 raise _errors.make(

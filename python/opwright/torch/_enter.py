@@ -83,7 +83,7 @@ def prepare(op: Operator) -> None:
 
 
 def follow() -> None:
-    """Completes what torch.ops.load_library has mapped, and makes it complete what it maps later."""
+    """Completes what torch.ops.load_library has mapped, and what it maps later."""
     kind = type(torch.ops)
     plain = kind.load_library
     if getattr(plain, "_opwright", False):

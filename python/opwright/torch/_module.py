@@ -22,7 +22,9 @@ class Module(torch.nn.Module):
         self._inputs = tuple(param.name for param in operator.definition.inputs)
         for name, value in (parameters or {}).items():
             if name not in self._inputs:
-                raise ValueError(f"{operator.name} has no input {name}; it has {', '.join(self._inputs)}")
+                raise ValueError(
+                    f"{operator.name} has no input {name}; it has {', '.join(self._inputs)}"
+                )
             if not isinstance(value, torch.nn.Parameter):
                 value = torch.nn.Parameter(value)
             self.register_parameter(name, value)

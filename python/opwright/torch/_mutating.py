@@ -12,7 +12,7 @@ from opwright.torch._shape import as_lists
 
 def register(name: str, op: Operator) -> torch.library.Library:
     space, short = name.split("::")
-    library = torch.library.Library(space, "IMPL")  # noqa: TOR901 kept by the caller
+    library = torch.library.Library(space, "IMPL")
     definition = op.definition
     overload = getattr(getattr(torch.ops, space), short).default
 
@@ -22,8 +22,8 @@ def register(name: str, op: Operator) -> torch.library.Library:
             written = ", ".join(definition.inputs[i].name for i in definition.mutates)
             raise _errors.make(
                 "GR008",
-                f"{op.name} writes its input {written} and has no gradient; call it under torch.no_grad(), "
-                "or on detached tensors",
+                f"{op.name} writes its input {written} and has no gradient; "
+                "call it under torch.no_grad(), or on detached tensors",
             )
         with torch._C._AutoDispatchBelowAutograd():
             return overload.redispatch(keyset & torch._C._after_autograd_keyset, *inputs, **kwargs)

@@ -10,7 +10,6 @@ from opwright._definition import DYNAMIC, KERNEL, OPTIONAL, ShapeProgram
 from opwright._dtypes import name_of
 from opwright._operator import Operator, Spec
 
-
 # What rules raise on sizes that do not fit: ours, broadcast_shapes', division, an unbound symbol.
 _WRONG_SHAPES = (_errors.ShapeError, RuntimeError, ArithmeticError, LookupError)
 
@@ -41,7 +40,7 @@ def fake_for(op: Operator):
         try:
             return outputs(given, attrs, kwargs)
         except _WRONG_SHAPES:
-            # The dispatcher has the same rules: the words of a traced call are those of a plain one.
+            # The dispatcher has the same rules, and a traced call the words of a plain one.
             _by_kernel(op, given, attrs)
             raise
 
@@ -82,7 +81,9 @@ def fake_for(op: Operator):
 
 
 def _count(definition, index: int, given) -> int:
-    named = [arg for arg in definition.shape_rules[index].args if definition.inputs[arg].kind == DYNAMIC]
+    named = [
+        arg for arg in definition.shape_rules[index].args if definition.inputs[arg].kind == DYNAMIC
+    ]
     every = [k for k, param in enumerate(definition.inputs) if param.kind == DYNAMIC]
     return len(given[(named or every)[0]])
 
@@ -94,4 +95,6 @@ def _by_kernel(op: Operator, given, attrs) -> tuple[Spec, ...]:
         items = [Spec(tuple(int(size) for size in t.shape), name_of(t.dtype)) for t in tensors]
         specs.append(items if param.kind == DYNAMIC else items[0] if items else None)
     inferred = op.infer(*specs, **{k: v for k, v in attrs.items() if v is not None})
-    return inferred if isinstance(inferred, tuple) and not isinstance(inferred, Spec) else (inferred,)
+    return (
+        inferred if isinstance(inferred, tuple) and not isinstance(inferred, Spec) else (inferred,)
+    )

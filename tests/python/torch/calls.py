@@ -64,11 +64,35 @@ def greatest(x):
 
 
 CASES = [
-    Case("element_add", "element_add", lambda: (draw(2, 3, dtype=torch.float32),) * 2, torch.add, gradient=False),
+    Case(
+        "element_add",
+        "element_add",
+        lambda: (draw(2, 3, dtype=torch.float32),) * 2,
+        torch.add,
+        gradient=False,
+    ),
     Case("fused_add_scale", "fused_add_scale", lambda: (draw(2, 3, 4), draw(4), draw(4)), fused),
-    Case("fused_broadcast", "fused_broadcast", lambda: (draw(4, 3), draw(3), draw(4, 1)), fused, label="3-ways"),
-    Case("fused_broadcast", "fused_broadcast", lambda: (draw(4, 1), draw(1, 4), draw()), fused, label="2-sided"),
-    Case("fused_broadcast", "fused_broadcast", lambda: (draw(2, 3), draw(5, 2, 3), draw(1)), fused, label="batch"),
+    Case(
+        "fused_broadcast",
+        "fused_broadcast",
+        lambda: (draw(4, 3), draw(3), draw(4, 1)),
+        fused,
+        label="3-ways",
+    ),
+    Case(
+        "fused_broadcast",
+        "fused_broadcast",
+        lambda: (draw(4, 1), draw(1, 4), draw()),
+        fused,
+        label="2-sided",
+    ),
+    Case(
+        "fused_broadcast",
+        "fused_broadcast",
+        lambda: (draw(2, 3), draw(5, 2, 3), draw(1)),
+        fused,
+        label="batch",
+    ),
     Case("elementwise", "square", lambda: (draw(2, 3),), torch.square),
     Case("elementwise", "square", lambda: (draw(),), torch.square, label="0-d"),
     Case(
@@ -79,14 +103,19 @@ CASES = [
         {"exponent": 3, "scale": 0.5},
     ),
     Case("elementwise", "inverse", lambda: (draw(5),), lambda x: 1 / x),
-    Case("inputs", "linear", lambda: (draw(3, 4), draw(4, 5), draw(5)), linear, {"alpha": 1.5}, label="bias"),
+    Case(
+        "inputs",
+        "linear",
+        lambda: (draw(3, 4), draw(4, 5), draw(5)),
+        linear,
+        {"alpha": 1.5},
+        label="bias",
+    ),
     Case("inputs", "linear", lambda: (draw(3, 4), draw(4, 5)), linear),
     Case("inputs", "linear", lambda: (draw(3, 4), draw(4, 5), None), linear, label="none"),
     Case("inputs", "sum_squares", lambda: ([draw(2, 3), draw(2, 3), draw(2, 3)],), sum_squares),
     Case("inputs", "greatest", lambda: (draw(2, 3, 4),), greatest),
-    Case(
-        "inputs", "pair", lambda: (draw(2, 3), draw(2, 3)), lambda x, y: (x * y, x + 3 * y)
-    ),
+    Case("inputs", "pair", lambda: (draw(2, 3), draw(2, 3)), lambda x, y: (x * y, x + 3 * y)),
     Case(
         "inputs",
         "take_rows",
@@ -112,7 +141,9 @@ CASES = [
         lambda first, x, rest: [part + x + (0 if first is None else first) for part in rest],
         gradient=False,
     ),
-    Case("shapes", "outer_flat", lambda: (draw(3), draw(4)), lambda x, y: torch.outer(x, y).flatten()),
+    Case(
+        "shapes", "outer_flat", lambda: (draw(3), draw(4)), lambda x, y: torch.outer(x, y).flatten()
+    ),
     Case(
         "shapes",
         "repeat_rows",

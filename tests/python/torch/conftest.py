@@ -16,8 +16,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 _cache = tempfile.TemporaryDirectory(prefix="opwright-test-cache-")
 os.environ["OPWRIGHT_CACHE"] = _cache.name
 
-import opwright
-from sources import GROUPS
+from sources import GROUPS  # noqa: E402
+
+import opwright  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 

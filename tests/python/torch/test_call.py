@@ -2,10 +2,11 @@
 """Forward calls on tensors: values, attributes, numbers, out=, and what is refused."""
 
 import numpy as np
-import opwright
 import pytest
 import torch
 from calls import CASES, assert_same, draw, scattered, tensors
+
+import opwright
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -27,7 +28,9 @@ def test_torch_ops_has_the_same_operator(libraries, case):
 def test_inputs_of_any_strides_give_the_same_values(libraries, case):  # C04 C12 J02
     inputs = case.inputs()
     odd = tuple(scattered(value) for value in inputs)
-    assert any(not t.is_contiguous() for t in tensors(odd)) or all(t.numel() < 2 for t in tensors(odd))
+    assert any(not t.is_contiguous() for t in tensors(odd)) or all(
+        t.numel() < 2 for t in tensors(odd)
+    )
     made = libraries(case.group)[case.operator](*odd, **case.attrs)
     assert_same(made, case.reference(*inputs, **case.attrs))
 
@@ -60,7 +63,9 @@ def test_memory_that_is_not_aligned_is_read(libraries):  # C10
     assert_same(libraries("elementwise").square(x), torch.arange(9.0) ** 2)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str
+)
 def test_each_float_column_gives_its_own_dtype(libraries, dtype):
     x = draw(4, 5, dtype=dtype)
     made = libraries("elementwise").square(x)
@@ -172,7 +177,12 @@ def test_python_numbers_take_the_dtype_of_the_tensors(libraries):
 def test_inputs_by_name_reach_the_same_operator(libraries):  # G22
     linear = libraries("inputs").linear
     x, w, bias = draw(2, 3), draw(3, 4), draw(4)
-    for made in (linear(x, w, bias), linear(x, w, bias=bias), linear(x=x, w=w, bias=bias), linear(x, bias=bias, w=w)):
+    for made in (
+        linear(x, w, bias),
+        linear(x, w, bias=bias),
+        linear(x=x, w=w, bias=bias),
+        linear(x, bias=bias, w=w),
+    ):
         assert_same(made, x @ w + bias)
     assert_same(linear(x, w=w), x @ w)
 
@@ -218,4 +228,6 @@ def test_subclasses_and_parameters_are_tensors(libraries):
 
     x = draw(3)
     assert_same(libraries("elementwise").square(torch.nn.Parameter(x)).detach(), x * x)
-    assert_same(libraries("elementwise").square(x.as_subclass(Marked)).as_subclass(torch.Tensor), x * x)
+    assert_same(
+        libraries("elementwise").square(x.as_subclass(Marked)).as_subclass(torch.Tensor), x * x
+    )

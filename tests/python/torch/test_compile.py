@@ -45,7 +45,9 @@ def test_compiled_values_and_gradients_are_the_native_ones(libraries, case, dyna
         floats = [t for t in tensors(inputs) if t.is_floating_point()]
         return [*made, *torch.autograd.grad(loss, floats)]
 
-    compiled = torch.compile(lambda *inputs: op(*inputs, **case.attrs), fullgraph=True, dynamic=dynamic)
+    compiled = torch.compile(
+        lambda *inputs: op(*inputs, **case.attrs), fullgraph=True, dynamic=dynamic
+    )
     inputs = case.floats()
     expected = run(lambda *given: case.reference(*given, **case.attrs), inputs)
     assert_same(run(compiled, inputs), expected)
@@ -56,7 +58,13 @@ def test_compiled_values_and_gradients_are_the_native_ones(libraries, case, dyna
 def test_fake_outputs_have_the_real_shape_dtype_and_strides(libraries, case):  # J01 J02
     op = overload(libraries, case)
     plain = case.inputs()
-    variants = [plain, tuple(scattered(value) for value in plain), case.floats(), case.inputs(), case.inputs()]
+    variants = [
+        plain,
+        tuple(scattered(value) for value in plain),
+        case.floats(),
+        case.inputs(),
+        case.inputs(),
+    ]
     for inputs in variants:
         real = tensors(op(*inputs, **case.attrs))
         with FakeTensorMode() as mode:
@@ -125,7 +133,14 @@ def test_numbers_and_names_trace(libraries):
 def test_attributes_trace(libraries):
     tell = libraries("attributes").tell
     x = torch.ones(1, dtype=torch.float64)
-    attrs = {"count": 2, "label": "four", "rows": [[1], [2, 3]], "names": ["a"], "steps": [4], "kind": "int8"}
+    attrs = {
+        "count": 2,
+        "label": "four",
+        "rows": [[1], [2, 3]],
+        "names": ["a"],
+        "steps": [4],
+        "kind": "int8",
+    }
     compiled = torch.compile(lambda x: tell(x, **attrs), fullgraph=True)
     assert_same(compiled(x), tell(x, **attrs))
 

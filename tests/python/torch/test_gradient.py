@@ -4,10 +4,11 @@
 import gc
 import weakref
 
-import opwright
 import pytest
 import torch
 from calls import CASES, WITH_GRADIENT, assert_same, draw, scattered, tensors
+
+import opwright
 
 
 def floats(inputs):
@@ -109,7 +110,9 @@ def test_empty_outputs_give_zero_gradients(libraries, shape):  # E01
 )
 def test_a_cotangent_may_be_anything(libraries, reach):  # C01 C03 D03
     x, b, s = draw(4, 4, grad=True), draw(4, grad=True), draw(4, 1, grad=True)
-    made = torch.autograd.grad(reach(libraries("fused_broadcast").fused_broadcast(x, b, s)), (x, b, s))
+    made = torch.autograd.grad(
+        reach(libraries("fused_broadcast").fused_broadcast(x, b, s)), (x, b, s)
+    )
     assert_same(made, torch.autograd.grad(reach((x + b) * s), (x, b, s)))
 
 
@@ -158,7 +161,12 @@ def test_unused_outputs_count_as_zero_or_absent(libraries):  # G05
 
 def test_what_is_not_wanted_is_not_computed(libraries):  # G04
     probe = libraries("effects").probe
-    for wanted in ((True, False, False), (False, True, False), (True, True, True), (False, False, False)):
+    for wanted in (
+        (True, False, False),
+        (False, True, False),
+        (True, True, True),
+        (False, False, False),
+    ):
         inputs = [draw(3, grad=flag) for flag in wanted]
         before = torch.ops.opwright.call_counts().tolist()
         y = probe(*inputs)
@@ -193,7 +201,10 @@ def test_each_gradient_has_its_own_memory(libraries):  # G25
 def test_the_same_cotangent_serves_three_passes(libraries):  # G08 G09
     x = draw(3, grad=True)
     ones = torch.ones(3, dtype=torch.float64)
-    made = [torch.autograd.grad(libraries("elementwise").square(x), x, grad_outputs=ones)[0] for _ in range(3)]
+    made = [
+        torch.autograd.grad(libraries("elementwise").square(x), x, grad_outputs=ones)[0]
+        for _ in range(3)
+    ]
     for each in made:
         assert_same(each, 2 * x.detach())
     assert_same(ones, torch.ones(3, dtype=torch.float64))
@@ -248,7 +259,9 @@ def test_an_operator_without_gradient_raises_in_backward(libraries):  # G01
     x = draw(3, dtype=torch.float32).requires_grad_()
     z = libraries("element_add").element_add(x, x.detach())
     assert z.requires_grad
-    with pytest.raises(opwright.GradientError, match=r"element_add has no gradient.*register_operator_gradient"):
+    with pytest.raises(
+        opwright.GradientError, match=r"element_add has no gradient.*register_operator_gradient"
+    ):
         z.sum().backward()
 
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How libraries get into PyTorch: by its own loader, in every order of imports, in fresh processes."""
+"""How libraries get into PyTorch: by its own loader, in every order of imports."""
 
 import pytest
 
 # What a test's process does first; the rest of it is given the paths as arguments.
-LOAD = "import sys, torch\nfor path in sys.argv[1:]: torch.ops.load_library(path)\nops = torch.ops.opwright\n"
+LOAD = """
+import sys, torch
+for path in sys.argv[1:]: torch.ops.load_library(path)
+ops = torch.ops.opwright
+"""
 X = "x = torch.ones(2, 2, dtype=torch.float64)\ng = x.clone().requires_grad_()\n"
 REFUSED = """
 def refused(call):
@@ -79,18 +83,30 @@ y = g.detach().clone().requires_grad_()
 assert torch.equal(g.grad, y.grad), g.grad
 """
 
+HAND_OVER = "for path in sys.argv[1:]: opwright.load(path)\n"
+THREAD = """
+def load():
+    for path in sys.argv[1:]: opwright.load(path)
+thread = threading.Thread(target=load)
+thread.start()
+thread.join()
+"""
 ORDERS = {
     "opwright, torch, load_library": f"import opwright\n{LOAD}",
-    "torch, opwright, load_library": "import sys, torch, opwright\nfor p in sys.argv[1:]: torch.ops.load_library(p)\n",
-    "load_library, opwright": f"{LOAD}import opwright\nfor p in sys.argv[1:]: opwright.load(p)\n",
-    "opwright.load, torch": "import sys, opwright\nheld = [opwright.load(p) for p in sys.argv[1:]]\nimport torch\n",
-    "opwright.load, dropped, torch": "import sys, opwright\nfor p in sys.argv[1:]: opwright.load(p)\nimport torch\n",
-    "torch, opwright.load": "import sys, torch, opwright\nfor p in sys.argv[1:]: opwright.load(p)\n",
-    "operator, torch": "import sys, opwright\nop = opwright.load(sys.argv[2]).square\nopwright.load(sys.argv[1])\nimport torch\n",
-    "torch.nn first": "import sys, opwright, torch.nn\nfor p in sys.argv[1:]: opwright.load(p)\n",
-    "both loaders": f"import opwright\n{LOAD}for p in sys.argv[1:]: opwright.load(p); torch.ops.load_library(p)\n",
-    "in a thread": "import sys, threading, torch, opwright\n"
-    "t = threading.Thread(target=lambda: [opwright.load(p) for p in sys.argv[1:]]); t.start(); t.join()\n",
+    "torch, opwright, load_library": f"import torch, opwright\n{LOAD}",
+    "load_library, opwright": f"{LOAD}import opwright\n{HAND_OVER}",
+    "opwright.load, torch": "import sys, opwright\n"
+    "held = [opwright.load(path) for path in sys.argv[1:]]\n"
+    "import torch\n",
+    "opwright.load, dropped, torch": f"import sys, opwright\n{HAND_OVER}import torch\n",
+    "torch, opwright.load": f"import sys, torch, opwright\n{HAND_OVER}",
+    "operator, torch": "import sys, opwright\n"
+    "op = opwright.load(sys.argv[2]).square\n"
+    "opwright.load(sys.argv[1])\n"
+    "import torch\n",
+    "torch.nn first": f"import sys, opwright, torch.nn\n{HAND_OVER}",
+    "both loaders": f"import opwright\n{LOAD}{HAND_OVER}{LOAD}",
+    "in a thread": f"import sys, threading, torch, opwright\n{THREAD}",
 }
 
 
@@ -182,5 +198,10 @@ model = torch.export.load(sys.argv[2]).module()
 assert model(torch.full((3,), 3.0)).tolist() == [9, 9, 9]
 """
     run_python(again, built("elementwise"), saved)
-    missing = run_python(again.replace("torch.ops.load_library(sys.argv[1])", ""), built("elementwise"), saved, status=1)
+    missing = run_python(
+        again.replace("torch.ops.load_library(sys.argv[1])", ""),
+        built("elementwise"),
+        saved,
+        status=1,
+    )
     assert "square" in missing.stderr

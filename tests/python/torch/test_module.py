@@ -3,11 +3,12 @@
 
 import io
 
-import opwright
 import pytest
 import torch
 from calls import assert_same, draw
 from conftest import ROOT, write_operator
+
+import opwright
 
 
 def test_parameters_train(libraries):
@@ -31,7 +32,9 @@ def test_state_dict_round_trip(libraries):
     fused = libraries("fused_add_scale").fused_add_scale
 
     def make(value):
-        return opwright.torch.Module(fused, {"bias": torch.full((4,), value), "scale": torch.full((4,), value)})
+        return opwright.torch.Module(
+            fused, {"bias": torch.full((4,), value), "scale": torch.full((4,), value)}
+        )
 
     source, target = make(2.0), make(0.0)
     stored = io.BytesIO()
@@ -107,10 +110,15 @@ def test_op_takes_a_folder_a_path_or_an_operator(libraries, tmp_path):
     op = opwright.torch.op
     fused = op(ROOT / "examples" / "fused_add_scale")
     assert fused.name == "fused_add_scale"
-    assert op(libraries("fused_add_scale").path).key == libraries("fused_add_scale").fused_add_scale.key
+    assert (
+        op(libraries("fused_add_scale").path).key
+        == libraries("fused_add_scale").fused_add_scale.key
+    )
     assert op(fused) is fused
     assert op(libraries("inputs").path, "linear").name == "linear"
-    with pytest.raises(opwright.LoadError, match=r"forward operators \(.*linear.*say which one by name"):
+    with pytest.raises(
+        opwright.LoadError, match=r"forward operators \(.*linear.*say which one by name"
+    ):
         op(libraries("inputs").path)
     with pytest.raises(opwright.LoadError, match="nothing"):
         op(libraries("inputs").path, "nothing")

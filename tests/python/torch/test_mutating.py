@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that write an input."""
 
-import opwright
 import pytest
 import torch
 from calls import assert_same, draw
+
+import opwright
 
 
 def test_the_input_is_written_and_its_version_counted(libraries):  # G10
@@ -19,7 +20,8 @@ def test_the_input_is_written_and_its_version_counted(libraries):  # G10
 
 
 @pytest.mark.parametrize(
-    "view", [lambda t: t.t(), lambda t: t[:, ::2], lambda t: t[1:3, 1:3], lambda t: t.permute(1, 0)[1:]]
+    "view",
+    [lambda t: t.t(), lambda t: t[:, ::2], lambda t: t[1:3, 1:3], lambda t: t.permute(1, 0)[1:]],
 )
 def test_views_are_written_in_place(libraries, view):
     base = draw(4, 6)
@@ -39,7 +41,9 @@ def test_a_view_that_is_written_counts_for_its_base(libraries):
 def test_a_gradient_is_refused_with_words(libraries):  # G10
     accumulate = libraries("effects").accumulate
     for sums, x in ((draw(3, grad=True) * 1, draw(3)), (draw(3), draw(3, grad=True))):
-        with pytest.raises(opwright.GradientError, match=r"accumulate writes its input sums.*GR008"):
+        with pytest.raises(
+            opwright.GradientError, match=r"accumulate writes its input sums.*GR008"
+        ):
             accumulate(sums, x)
         with torch.no_grad():
             accumulate(sums, x)

@@ -3,11 +3,12 @@
 
 import shutil
 
-import opwright
 import pytest
 import torch
 from calls import assert_same
 from conftest import write_operator
+
+import opwright
 
 SOURCE = """#include <opwright/kernel.h>
 using opwright::View;
@@ -43,7 +44,9 @@ def metadefs(name):
 
 
 def make(folder, name, extra):
-    return opwright.build(write_operator(folder / f"{name}{extra}", metadefs(name), SOURCE.format(extra, name)))
+    return opwright.build(
+        write_operator(folder / f"{name}{extra}", metadefs(name), SOURCE.format(extra, name))
+    )
 
 
 def backward(op):
@@ -64,7 +67,9 @@ def test_each_handle_runs_its_own_content(tmp_path):  # M03
     assert backward(torch.ops.opwright.versioned) == (3, 1)
     own = getattr(torch.ops, f"opwright_{second.identity[:8]}").versioned
     assert backward(own) == (4, 2)
-    compiled = torch.compile(lambda x, y: first.versioned(x, y) * 10 + second.versioned(x, y), fullgraph=True)
+    compiled = torch.compile(
+        lambda x, y: first.versioned(x, y) * 10 + second.versioned(x, y), fullgraph=True
+    )
     assert compiled(torch.ones(1), torch.ones(1)).item() == 23
 
 
@@ -73,7 +78,10 @@ def test_a_rebuilt_file_runs_its_new_code_in_new_handles(tmp_path):  # M03
     handles = []
     for extra in (0, 1, 2):
         opwright.build(
-            write_operator(tmp_path / "rebuilt", metadefs("rebuilt"), SOURCE.format(extra, "rebuilt")), path
+            write_operator(
+                tmp_path / "rebuilt", metadefs("rebuilt"), SOURCE.format(extra, "rebuilt")
+            ),
+            path,
         )
         handles.append(opwright.load(path).rebuilt)
     assert [backward(op) for op in handles] == [(3, 1), (4, 2), (5, 3)]

@@ -25,7 +25,13 @@ effects = (
             [param("grad_x", ["float32"])],
             shape_rule="same(x)",
         ),
-        metadef("probe", [param("x"), param("w"), param("v")], [param("y")], shape_rule="same(x, w, v)", gradient="probe_grad"),
+        metadef(
+            "probe",
+            [param("x"), param("w"), param("v")],
+            [param("y")],
+            shape_rule="same(x, w, v)",
+            gradient="probe_grad",
+        ),
         # Writes the calls so far into call_counts: all, with grad_w wanted, with grad_v wanted.
         metadef(
             "probe_grad",
@@ -33,7 +39,9 @@ effects = (
             [param("grad_x"), param("grad_w", kind="optional"), param("grad_v", kind="optional")],
             shape_rule="same(x)",
         ),
-        metadef("call_counts", [], [param("counts", ["int64"], [3])], shape_rule=[3], side_effect=True),
+        metadef(
+            "call_counts", [], [param("counts", ["int64"], [3])], shape_rule=[3], side_effect=True
+        ),
     ],
     HEADER
     + """
@@ -51,12 +59,14 @@ OPWRIGHT_FUNCTION(accumulate, Accumulate)
 
 class FailKernel : public opwright::OpKernelBase {
  public:
-  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {
+  opwright::Status Compute(const opwright::OpKernelInput& in,
+                           opwright::OpKernelOutput* out) override {
     const char* how = in.Attr<const char*>("how");
     if (strcmp(how, "throw int") == 0) throw 7;
     if (strcmp(how, "throw") == 0) throw opwright::KernelError("thrown words");
     if (strcmp(how, "status") == 0) return opwright::Status::Error("status words %d", 42);
-    memcpy(out->GetTensor(0)->Data<float>(), in.GetTensor(0).Data<float>(), static_cast<size_t>(in.GetTensor(0).Size()) * 4);
+    memcpy(out->GetTensor(0)->Data<float>(), in.GetTensor(0).Data<float>(),
+           static_cast<size_t>(in.GetTensor(0).Size()) * 4);
     return opwright::SUCCESS;
   }
 };
@@ -77,7 +87,8 @@ void Probe(View<const T> x, View<const T> w, View<const T> v, View<T> y) {
 OPWRIGHT_FUNCTION(probe, Probe)
 
 template <class T>
-void ProbeGrad(View<const T> x, View<const T> w, View<const T> dy, View<T> dx, View<T> dw, View<T> dv) {
+void ProbeGrad(View<const T> x, View<const T> w, View<const T> dy, View<T> dx, View<T> dw,
+               View<T> dv) {
   __atomic_fetch_add(&counts[0], 1, __ATOMIC_RELAXED);
   if (dw) __atomic_fetch_add(&counts[1], 1, __ATOMIC_RELAXED);
   if (dv) __atomic_fetch_add(&counts[2], 1, __ATOMIC_RELAXED);

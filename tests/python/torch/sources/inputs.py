@@ -7,7 +7,11 @@ inputs = (
     [
         metadef(
             "linear",
-            [param("x", shape=["m", "k"]), param("w", shape=["k", "n"]), param("bias", shape=["n"], kind="optional")],
+            [
+                param("x", shape=["m", "k"]),
+                param("w", shape=["k", "n"]),
+                param("bias", shape=["n"], kind="optional"),
+            ],
             [param("y", shape=["m", "n"])],
             shape_rule=["m", "n"],
             attr=[attr("alpha", "float", 1.0)],
@@ -15,7 +19,11 @@ inputs = (
         ),
         metadef(
             "linear_grad",
-            [param("x", shape=["m", "k"]), param("w", shape=["k", "n"]), param("grad_y", shape=["m", "n"])],
+            [
+                param("x", shape=["m", "k"]),
+                param("w", shape=["k", "n"]),
+                param("grad_y", shape=["m", "n"]),
+            ],
             [
                 param("grad_x", shape=["m", "k"]),
                 param("grad_w", shape=["k", "n"], kind="optional"),
@@ -25,7 +33,11 @@ inputs = (
             attr=[attr("alpha", "float", 1.0)],
         ),
         metadef(
-            "sum_squares", [param("xs", kind="dynamic")], [param("y")], shape_rule="same(xs)", gradient="sum_squares_grad"
+            "sum_squares",
+            [param("xs", kind="dynamic")],
+            [param("y")],
+            shape_rule="same(xs)",
+            gradient="sum_squares_grad",
         ),
         metadef(
             "sum_squares_grad",
@@ -43,7 +55,11 @@ inputs = (
         ),
         metadef(
             "greatest_grad",
-            [param("x", shape=["...", "n"]), param("index", ["int64"], ["..."]), param("grad_values", shape=["..."])],
+            [
+                param("x", shape=["...", "n"]),
+                param("index", ["int64"], ["..."]),
+                param("grad_values", shape=["..."]),
+            ],
             [param("grad_x", shape=["...", "n"])],
             shape_rule="same(x)",
         ),
@@ -80,7 +96,12 @@ inputs = (
         ),
         metadef(
             "choose",
-            [param("x", ["float32"]), param("mask", ["bool"]), param("level", ["uint8"]), param("offset", ["int64"])],
+            [
+                param("x", ["float32"]),
+                param("mask", ["bool"]),
+                param("level", ["uint8"]),
+                param("offset", ["int64"]),
+            ],
             [param("y", ["float32"]), param("n", ["int32"])],
             shape_rule={"y": "same(x)", "n": "same(offset)"},
         ),
@@ -105,8 +126,8 @@ void Linear(View<const T> x, View<const T> w, View<const T> bias, View<T> y, dou
 OPWRIGHT_FUNCTION(linear, Linear)
 
 template <class T>
-void LinearGrad(View<const T> x, View<const T> w, View<const T> dy, View<T> dx, View<T> dw, View<T> db,
-                double alpha) {
+void LinearGrad(View<const T> x, View<const T> w, View<const T> dy, View<T> dx, View<T> dw,
+                View<T> db, double alpha) {
   for (int64_t i = 0; i < x.Dim(0); ++i)
     for (int64_t k = 0; k < x.Dim(1); ++k) {
       dx(i, k) = 0;
@@ -128,7 +149,8 @@ template <class T>
 void SumSquares(ViewList<const T> xs, View<T> y) {
   for (int64_t i = 0; i < y.Size(); ++i) {
     y.Data()[i] = 0;
-    for (int64_t k = 0; k < xs.Size(); ++k) y.Data()[i] += T(k + 1) * xs[k].Data()[i] * xs[k].Data()[i];
+    for (int64_t k = 0; k < xs.Size(); ++k)
+      y.Data()[i] += T(k + 1) * xs[k].Data()[i] * xs[k].Data()[i];
   }
 }
 OPWRIGHT_FUNCTION(sum_squares, SumSquares)
@@ -172,7 +194,8 @@ void Pair(View<const T> x, View<const T> y, View<T> p, View<T> q) {
 OPWRIGHT_FUNCTION(pair, Pair)
 
 template <class T>
-void PairGrad(View<const T> x, View<const T> y, View<const T> dp, View<const T> dq, View<T> dx, View<T> dy) {
+void PairGrad(View<const T> x, View<const T> y, View<const T> dp, View<const T> dq, View<T> dx,
+              View<T> dy) {
   for (int64_t i = 0; i < x.Size(); ++i) {
     const T g = dq ? dq.Data()[i] : T(0);
     dx.Data()[i] = dp.Data()[i] * y.Data()[i] + g;
@@ -187,15 +210,16 @@ void TakeRows(View<const float> x, View<const int32_t> idx, View<float> y) {
 }
 OPWRIGHT_FUNCTION(take_rows, TakeRows)
 
-void TakeRowsGrad(View<const float> x, View<const int32_t> idx, View<const float> dy, View<float> dx) {
+void TakeRowsGrad(View<const float> x, View<const int32_t> idx, View<const float> dy,
+                  View<float> dx) {
   for (int64_t i = 0; i < x.Size(); ++i) dx.Data()[i] = 0;
   for (int64_t i = 0; i < dy.Dim(0); ++i)
     for (int64_t j = 0; j < dy.Dim(1); ++j) dx(idx(i), j) += dy(i, j);
 }
 OPWRIGHT_FUNCTION(take_rows_grad, TakeRowsGrad)
 
-void Choose(View<const float> x, View<const bool> mask, View<const uint8_t> level, View<const int64_t> offset,
-            View<float> y, View<int32_t> n) {
+void Choose(View<const float> x, View<const bool> mask, View<const uint8_t> level,
+            View<const int64_t> offset, View<float> y, View<int32_t> n) {
   for (int64_t i = 0; i < x.Size(); ++i) {
     y.Data()[i] = mask.Data()[i] ? x.Data()[i] : static_cast<float>(level.Data()[i]);
     n.Data()[i] = static_cast<int32_t>(offset.Data()[i]);

@@ -5,7 +5,9 @@ from sources.describe import HEADER, attr, metadef, param
 
 # The class form of the acl header, without a gradient.
 element_add = (
-    metadef("element_add", [param("x", ["float32"]), param("y", ["float32"])], [param("z", ["float32"])]),
+    metadef(
+        "element_add", [param("x", ["float32"]), param("y", ["float32"])], [param("z", ["float32"])]
+    ),
     """#include "acl/acl.h"
 
 class ElementAddKernel : public OpKernelBase {
@@ -57,13 +59,15 @@ static void Forward(const opwright::OpKernelInput& in, opwright::OpKernelOutput*
   const auto &x = in.GetTensor(0), &b = in.GetTensor(1), &s = in.GetTensor(2);
   auto* y = out->GetTensor(0);
   for (int64_t i = 0; i < y->Size(); ++i)
-    y->Data<T>()[i] = (x.Data<T>()[OffsetIn(x, y->Shape(), i)] + b.Data<T>()[OffsetIn(b, y->Shape(), i)]) *
-                      s.Data<T>()[OffsetIn(s, y->Shape(), i)];
+    y->Data<T>()[i] =
+        (x.Data<T>()[OffsetIn(x, y->Shape(), i)] + b.Data<T>()[OffsetIn(b, y->Shape(), i)]) *
+        s.Data<T>()[OffsetIn(s, y->Shape(), i)];
 }
 
 template <class T>
 static void Backward(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) {
-  const auto &x = in.GetTensor(0), &b = in.GetTensor(1), &s = in.GetTensor(2), &dy = in.GetTensor(3);
+  const auto &x = in.GetTensor(0), &b = in.GetTensor(1), &s = in.GetTensor(2),
+             &dy = in.GetTensor(3);
   for (int32_t k = 0; k < 3; ++k) {
     auto* grad = out->GetTensor(k);
     if (grad == nullptr) continue;
@@ -71,7 +75,8 @@ static void Backward(const opwright::OpKernelInput& in, opwright::OpKernelOutput
     for (int64_t i = 0; i < dy.Size(); ++i) {
       const T g = dy.Data<T>()[i];
       const T at_s = s.Data<T>()[OffsetIn(s, dy.Shape(), i)];
-      const T sum = x.Data<T>()[OffsetIn(x, dy.Shape(), i)] + b.Data<T>()[OffsetIn(b, dy.Shape(), i)];
+      const T sum =
+          x.Data<T>()[OffsetIn(x, dy.Shape(), i)] + b.Data<T>()[OffsetIn(b, dy.Shape(), i)];
       grad->Data<T>()[OffsetIn(*grad, dy.Shape(), i)] += k == 2 ? g * sum : g * at_s;
     }
   }
@@ -79,7 +84,8 @@ static void Backward(const opwright::OpKernelInput& in, opwright::OpKernelOutput
 
 class FusedBroadcastKernel : public opwright::OpKernelBase {
  public:
-  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {
+  opwright::Status Compute(const opwright::OpKernelInput& in,
+                           opwright::OpKernelOutput* out) override {
     in.GetTensor(0).DType().bits == 32 ? Forward<float>(in, out) : Forward<double>(in, out);
     return opwright::SUCCESS;
   }
@@ -87,7 +93,8 @@ class FusedBroadcastKernel : public opwright::OpKernelBase {
 
 class FusedBroadcastGradKernel : public opwright::OpKernelBase {
  public:
-  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {
+  opwright::Status Compute(const opwright::OpKernelInput& in,
+                           opwright::OpKernelOutput* out) override {
     in.GetTensor(0).DType().bits == 32 ? Backward<float>(in, out) : Backward<double>(in, out);
     return opwright::SUCCESS;
   }
@@ -102,7 +109,10 @@ elementwise = (
     [
         metadef("square", [param("x", FOUR)], [param("y", FOUR)], gradient="square_grad"),
         metadef(
-            "square_grad", [param("x", FOUR), param("grad_y", FOUR)], [param("grad_x", FOUR)], shape_rule="same(x)"
+            "square_grad",
+            [param("x", FOUR), param("grad_y", FOUR)],
+            [param("grad_x", FOUR)],
+            shape_rule="same(x)",
         ),
         # y = scale * x ** exponent
         metadef(
@@ -129,7 +139,9 @@ elementwise = (
         ),
         # y = 1 / x, whose gradient needs only y
         metadef("inverse", [param("x")], [param("y")], gradient="inverse_grad"),
-        metadef("inverse_grad", [param("y"), param("grad_y")], [param("grad_x")], shape_rule="same(y)"),
+        metadef(
+            "inverse_grad", [param("y"), param("grad_y")], [param("grad_x")], shape_rule="same(y)"
+        ),
     ],
     HEADER
     + """
@@ -160,15 +172,17 @@ OPWRIGHT_FUNCTION(power, Power)
 
 template <class T>
 void PowerGrad(View<const T> x, View<const T> dy, View<T> dx, int64_t n, double scale) {
-  for (int64_t i = 0; i < x.Size(); ++i) dx.Data()[i] = T(scale * n) * Raised(x.Data()[i], n - 1) * dy.Data()[i];
+  for (int64_t i = 0; i < x.Size(); ++i)
+    dx.Data()[i] = T(scale * n) * Raised(x.Data()[i], n - 1) * dy.Data()[i];
 }
 OPWRIGHT_FUNCTION(power_grad, PowerGrad)
 
 template <class T>
-void PowerGradGrad(View<const T> x, View<const T> dy, View<const T> ddx, View<T> dx, View<T> ddy, int64_t n,
-                   double scale) {
+void PowerGradGrad(View<const T> x, View<const T> dy, View<const T> ddx, View<T> dx, View<T> ddy,
+                   int64_t n, double scale) {
   for (int64_t i = 0; i < x.Size(); ++i) {
-    dx.Data()[i] = T(scale * n * (n - 1)) * Raised(x.Data()[i], n - 2) * dy.Data()[i] * ddx.Data()[i];
+    dx.Data()[i] =
+        T(scale * n * (n - 1)) * Raised(x.Data()[i], n - 2) * dy.Data()[i] * ddx.Data()[i];
     ddy.Data()[i] = T(scale * n) * Raised(x.Data()[i], n - 1) * ddx.Data()[i];
   }
 }
@@ -215,7 +229,8 @@ attributes = (
     + """
 class TellKernel : public opwright::OpKernelBase {
  public:
-  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {
+  opwright::Status Compute(const opwright::OpKernelInput& in,
+                           opwright::OpKernelOutput* out) override {
     double* y = out->GetTensor(0)->Data<double>();
     *y++ = static_cast<double>(in.Attr<int64_t>("count"));
     *y++ = Length(in.Attr<const char*>("label"));
@@ -226,10 +241,12 @@ class TellKernel : public opwright::OpKernelBase {
     *y++ = Sum(in.Attr<opwright::List<int64_t>>("steps"));
     *y++ = Sum(in.Attr<opwright::List<double>>("weights"));
     double characters = 0;
-    for (const char* name : in.Attr<opwright::List<const char*>>("names")) characters = characters * 10 + Length(name);
+    for (const char* name : in.Attr<opwright::List<const char*>>("names"))
+      characters = characters * 10 + Length(name);
     *y++ = characters;
     double bits = 0;
-    for (int64_t bit : in.Attr<opwright::List<int64_t>>("masks")) bits = bits * 2 + static_cast<double>(bit);
+    for (int64_t bit : in.Attr<opwright::List<int64_t>>("masks"))
+      bits = bits * 2 + static_cast<double>(bit);
     *y++ = bits;
     *y++ = Length(in.Attr<const char*>("mode"));
     *y++ = Sum(in.Attr<opwright::List<OpwrightAttr>>("table"));
@@ -247,7 +264,8 @@ class TellKernel : public opwright::OpKernelBase {
   static double Sum(opwright::List<OpwrightAttr> rows) {
     double sum = 0;
     for (const OpwrightAttr& row : rows)
-      sum = sum * 100 + Sum(opwright::List<int64_t>(static_cast<const int64_t*>(row.value.data), row.size));
+      sum = sum * 100 +
+            Sum(opwright::List<int64_t>(static_cast<const int64_t*>(row.value.data), row.size));
     return sum;
   }
 };

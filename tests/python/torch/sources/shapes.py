@@ -33,7 +33,9 @@ shapes = (
             shape_rule="forward",
         ),
         # The backward operator takes no forward input: its output's shape comes with the call.
-        metadef("total", [param("x")], [param("y", shape=[])], shape_rule=[], gradient="total_grad"),
+        metadef(
+            "total", [param("x")], [param("y", shape=[])], shape_rule=[], gradient="total_grad"
+        ),
         metadef("total_grad", [param("grad_y", shape=[])], [param("grad_x")], shape_rule="forward"),
     ],
     HEADER
@@ -48,7 +50,8 @@ void Outer(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) {
 
 class OuterFlatKernel : public opwright::OpKernelBase {
  public:
-  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {
+  opwright::Status Compute(const opwright::OpKernelInput& in,
+                           opwright::OpKernelOutput* out) override {
     in.GetTensor(0).DType().bits == 32 ? Outer<float>(in, out) : Outer<double>(in, out);
     return opwright::SUCCESS;
   }

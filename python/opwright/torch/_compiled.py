@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gradient by a compiled backward operator, worked out once for each operator."""
+
+from __future__ import annotations
+
+import torch
+
+from opwright import _core, _errors
+from opwright._definition import DYNAMIC, FORWARD, OPTIONAL, ROLE_GRAD, ROLE_INPUT
+from opwright._operator import Operator
+from opwright.torch._shape import dtype_names
+
+
+class CompiledBackward:
+    def __init__(self, op: Operator):
+        from opwright.torch._enter import overload_of
+
+        definition, gradient = op.definition, op.definition.gradient
+        backward = op.backward
+        target = backward.definition
+        self._op = op
+        self._backward_name = backward.name
+        self._overload = overload_of(backward)
+        self._targets = gradient.outputs
+        self._lacking = [i for i in range(len(definition.inputs)) if i not in gradient.outputs]
+        # (role, index, optional, dynamic) for each input of the backward operator.
+        self._sources = [
+            (role, index, param.kind == OPTIONAL, param.kind == DYNAMIC)
+            for (role, index), param in zip(gradient.inputs, target.inputs, strict=True)
+        ]
+        names = {attr.name for attr in target.attrs}
+        self._attrs = [attr.name for attr in definition.attrs if attr.name in names]
+        self._shapes = [
+            (f"{param.name}_shape", index)
+            for param, rule, index in zip(
+                target.outputs, target.shape_rules, gradient.outputs, strict=True
+            )
+            if rule.kind == FORWARD and not rule.args
+        ]
+        self._takes_wanted = any(param.kind == OPTIONAL for param in target.outputs)
+        self._single = len(target.outputs) == 1
+        self._param_dtypes = [
+            [getattr(torch, name) for name in param.dtypes] for param in target.inputs
+        ]
+        # The dtypes given -> the dtype of each input in the column they take; None: they are that.
+        self._columns: dict[tuple, list[torch.dtype] | None] = {}
+
+    def __call__(self, ctx, given, results, grads, needs) -> list:
+        """given, results, grads: a tensor or None for each input and output; needs: flags."""
+        needed = [*needs, *([False] * (len(given) - len(needs)))]
+        self._check(needed)
+        arguments = []
+        for role, index, optional, _ in self._sources:
+            if role == ROLE_INPUT:
+                value = given[index]
+            elif role == ROLE_GRAD:
+                value = grads[index]
+                if value is None and not optional:
+                    shape, dtype = ctx.out_specs[index][0]
+                    value = _first(given).new_zeros(shape, dtype=dtype)
+            else:
+                value = results[index]
+            arguments.append(value)
+
+        key = tuple([None if t is None else t.dtype for t in arguments])
+        dtypes = self._columns.get(key, ())
+        if dtypes == ():
+            dtypes = self._select(key, [[] if t is None else [t] for t in arguments])
+        if dtypes is not None:
+            arguments = [_cast(t, dtype) for t, dtype in zip(arguments, dtypes, strict=True)]
+
+        keywords = {name: ctx.attrs[name] for name in self._attrs}
+        for keyword, index in self._shapes:
+            keywords[keyword] = [0] if given[index] is None else given[index].shape
+        if self._takes_wanted:
+            keywords["wanted"] = [needed[index] for index in self._targets]
+        returned = self._overload(*arguments, **keywords)
+
+        made = [None] * len(given)
+        for value, index in zip(
+            (returned,) if self._single else returned, self._targets, strict=True
+        ):
+            if needed[index]:
+                made[index] = self._fitted(value, given[index], index)
+        return made
+
+    def with_lists(self, ctx, given, results, grads, needs) -> list[list]:
+        """The same with a list of tensors for each input and output."""
+        self._check([True in flags for flags in needs])
+        inputs = [self._listed(ctx, given, results, grads, *source) for source in self._sources]
+        key = tuple([tuple([t.dtype for t in tensors]) for tensors in inputs])
+        dtypes = self._columns.get(key, ())
+        if dtypes == ():
+            dtypes = self._select(key, inputs)
+        if dtypes is not None:
+            inputs = [
+                [_cast(t, dtype) for t in tensors]
+                for tensors, dtype in zip(inputs, dtypes, strict=True)
+            ]
+        arguments = [
+            tensors if dynamic else tensors[0] if tensors else None
+            for tensors, (_, _, _, dynamic) in zip(inputs, self._sources, strict=True)
+        ]
+        keywords = {name: ctx.attrs[name] for name in self._attrs}
+        for keyword, index in self._shapes:
+            keywords[keyword] = given[index][0].shape if given[index] else [0]
+        if self._takes_wanted:
+            keywords["wanted"] = [True in needs[index] for index in self._targets]
+        returned = self._overload(*arguments, **keywords)
+
+        made: list[list] = [[None] * len(tensors) for tensors in given]
+        for value, index in zip(
+            (returned,) if self._single else returned, self._targets, strict=True
+        ):
+            group = value if isinstance(value, list) else (value,)
+            for k, tensor in enumerate(given[index]):
+                if needs[index][k]:
+                    made[index][k] = self._fitted(group[k], tensor, index)
+        return made
+
+    def _check(self, needed) -> None:
+        for i in self._lacking:
+            if needed[i]:
+                raise _errors.make(
+                    "GR002",
+                    f"{self._op.name}: the backward operator {self._backward_name} gives no "
+                    f"gradient for input {self._op.definition.inputs[i].name}, which requires one",
+                )
+
+    def _listed(self, ctx, given, results, grads, role, index, optional, _):
+        if role == ROLE_INPUT:
+            return given[index]
+        if role != ROLE_GRAD:
+            return results[index]
+        absent = [grad is None for grad in grads[index]]  # `None in ...` would compare tensors
+        if True not in absent:
+            return grads[index]
+        if optional and False not in absent:
+            return []
+        like = _first(t for tensors in given for t in tensors)
+        return [
+            like.new_zeros(shape, dtype=dtype) if grad is None else grad
+            for grad, (shape, dtype) in zip(grads[index], ctx.out_specs[index], strict=True)
+        ]
+
+    def _select(self, key, inputs):
+        column = _core.select_gradient_column(self._op._core, dtype_names(inputs))
+        dtypes = [every[column] for every in self._param_dtypes]
+        as_given = all(
+            t.dtype is dtype for tensors, dtype in zip(inputs, dtypes, strict=True) for t in tensors
+        )
+        self._columns[key] = None if as_given else dtypes
+        return self._columns[key]
+
+    def _fitted(self, grad, tensor, index):
+        if grad.shape != tensor.shape:
+            raise _errors.make(
+                "GR005",
+                f"{self._op.name}: the gradient of input {self._op.definition.inputs[index].name} "
+                f"by {self._backward_name} has shape {list(grad.shape)}, "
+                f"{list(tensor.shape)} is due",
+            )
+        return _cast(grad, tensor.dtype)
+
+
+def _first(tensors) -> torch.Tensor:
+    return next(t for t in tensors if t is not None)
+
+
+def _cast(tensor, dtype):
+    return tensor if tensor is None or tensor.dtype is dtype else tensor.to(dtype)
