@@ -7,7 +7,7 @@ namespace opwright {
 
 constexpr size_t kAlignment = 64;  // also the room for a block's head
 
-Arena::~Arena() {
+void Arena::Release() {
   while (blocks_ != nullptr) {
     Block* const block = blocks_;
     blocks_ = block->next;

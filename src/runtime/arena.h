@@ -17,7 +17,9 @@ class Arena {
   explicit Arena(const OpwrightHost* host) : host_(host) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
-  ~Arena();
+  ~Arena() {
+    if (blocks_ != nullptr) Release();
+  }
 
   // For small arrays of plain data; not cleared. Throws std::bad_alloc.
   template <class T>
@@ -41,6 +43,7 @@ class Arena {
     return memory;
   }
   void* LargeOrThrow(size_t bytes);
+  void Release();
 
   const OpwrightHost* host_;
   Block* blocks_ = nullptr;

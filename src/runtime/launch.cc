@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "runtime/plain.h"
 #include "runtime/plan.h"
 #include "runtime/staging.h"
 #include "runtime/strided.h"
@@ -18,6 +19,19 @@ bool AllEmpty(const OpwrightArgument* outputs, int32_t n) {
   return true;
 }
 
+// The kernel on tensors that are ready for it.
+Status Compute(const Launch& launch, int32_t column, const OpwrightAttr* attrs, const OpwrightArgument* inputs,
+               const OpwrightArgument* outputs, Arena& arena) {
+  Frame frame{launch, arena};
+  OpwrightCall call = MakeCall(launch, attrs, &frame);
+  call.column = column;
+  call.inputs = inputs;
+  call.outputs = outputs;
+  if (OpwrightError* error = launch.entry->compute(launch.entry->kernel, launch.instance, &call))
+    return KernelFailed(launch, error, frame);
+  return {};
+}
+
 }  // namespace
 
 Status Run(const Launch& launch) {
@@ -25,19 +39,15 @@ Status Run(const Launch& launch) {
     return MakeError("CL001", StrCat(launch.def->name, ": ", Count(launch.num_outputs, "output"),
                                      " given, the metadef lists ", launch.def->num_outputs));
   Arena arena(launch.host);
+  if (const int32_t column = PlainColumn(launch); column >= 0)
+    return Compute(launch, column, nullptr, launch.inputs, launch.outputs, arena);
   Plan plan;
   OPWRIGHT_RETURN_IF_ERROR(MakePlan(launch, arena, &plan));
   OPWRIGHT_RETURN_IF_ERROR(ProvideOutputs(launch, plan, arena));
   if (AllEmpty(launch.outputs, launch.num_outputs)) return {};
   Staging staging(launch, plan, arena);
   OPWRIGHT_RETURN_IF_ERROR(staging.Prepare());
-  Frame frame{launch, arena};
-  OpwrightCall call = MakeCall(launch, plan.attrs, &frame);
-  call.column = plan.column;
-  call.inputs = staging.inputs();
-  call.outputs = staging.outputs();
-  if (OpwrightError* error = launch.entry->compute(launch.entry->kernel, launch.instance, &call))
-    return KernelFailed(launch, error, frame);
+  OPWRIGHT_RETURN_IF_ERROR(Compute(launch, plan.column, plan.attrs, staging.inputs(), staging.outputs(), arena));
   staging.Finish();
   return {};
 }

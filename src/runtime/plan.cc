@@ -107,7 +107,7 @@ Status FitGivenOutput(const Launch& launch, int32_t i, const InferredOutput& inf
   for (int64_t k = 0; k < given.count; ++k) {
     const OpwrightTensor& t = given.tensors[k];
     const ShapeView& shape = inferred.shapes[k];
-    if (t.ndim != shape.ndim || !std::equal(t.shape, t.shape + t.ndim, shape.dims))
+    if (!IsSameShape(t.ndim, t.shape, shape.ndim, shape.dims))
       return MakeError("CL008", StrCat(def.name, ": output ", param.name, " has shape ", ShapeText(t), ", ",
                                        ShapeText(shape.ndim, shape.dims), " is due"));
     // A gradient is rounded once into the input's own dtype.

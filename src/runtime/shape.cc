@@ -30,7 +30,7 @@ ShapeView ViewOf(const OpwrightTensor& t) { return {t.ndim, t.shape}; }
 std::string TextOf(const ShapeView& shape) { return ShapeText(shape.ndim, shape.dims); }
 
 bool Equal(const ShapeView& a, const ShapeView& b) {
-  return a.ndim == b.ndim && std::equal(a.dims, a.dims + a.ndim, b.dims);
+  return IsSameShape(a.ndim, a.dims, b.ndim, b.dims);
 }
 
 Error ShapeError(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& tensor,

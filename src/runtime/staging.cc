@@ -15,14 +15,17 @@ bool Overlaps(const ByteRange& a, const ByteRange& b) {
   return a.begin < a.end && b.begin < b.end && a.begin < b.end && b.begin < a.end;
 }
 
+// Item sizes are powers of two.
 bool IsAligned(const OpwrightTensor& t) {
-  return reinterpret_cast<uintptr_t>(DataOf(t)) % static_cast<uintptr_t>(std::min<int64_t>(ItemSize(t.dtype), 8)) == 0;
+  const auto alignment = static_cast<uintptr_t>(std::min<int64_t>(ItemSize(t.dtype), 8));
+  return (reinterpret_cast<uintptr_t>(DataOf(t)) & (alignment - 1)) == 0;
 }
 
 }  // namespace
 
 Status Staging::Prepare() {
   const OpwrightOpDef& def = *launch_.def;
+  MeasureWritten();
   inputs_ = arena_.Make<OpwrightArgument>(def.num_inputs);
   outputs_ = arena_.Make<OpwrightArgument>(def.num_outputs);
   for (int32_t i = 0; i < def.num_inputs; ++i) OPWRIGHT_RETURN_IF_ERROR(PrepareInput(i));
@@ -36,18 +39,31 @@ bool Staging::Mutates(int32_t input) const {
   return std::find(def.mutates, def.mutates + def.num_mutates, input) != def.mutates + def.num_mutates;
 }
 
-// What the kernel writes must not change what it still reads: outputs, and the other inputs that it mutates.
-bool Staging::OverlapsWritten(int32_t input, const OpwrightTensor& t) const {
+// What the kernel writes must not change what it still reads: outputs, and the inputs that it mutates.
+void Staging::MeasureWritten() {
+  const OpwrightOpDef& def = *launch_.def;
+  int64_t most = 0;
+  for (int32_t i = 0; i < launch_.num_outputs; ++i) most += launch_.outputs[i].count;
+  for (int32_t m = 0; m < def.num_mutates; ++m) most += launch_.inputs[def.mutates[m]].count;
+  written_ = arena_.Make<ByteRange>(most);
+  const auto add = [this](const OpwrightArgument& argument) {
+    for (int64_t k = 0; k < argument.count; ++k) {
+      const ByteRange range = BytesOf(argument.tensors[k]);
+      if (range.begin == range.end) continue;
+      written_[num_written_++] = range;
+      if (num_written_ == 1) hull_ = range;
+      hull_ = {std::min(hull_.begin, range.begin), std::max(hull_.end, range.end)};
+    }
+  };
+  for (int32_t i = 0; i < launch_.num_outputs; ++i) add(launch_.outputs[i]);
+  for (int32_t m = 0; m < def.num_mutates; ++m) add(launch_.inputs[def.mutates[m]]);
+}
+
+bool Staging::OverlapsWritten(const OpwrightTensor& t) const {
   const ByteRange range = BytesOf(t);
-  for (int32_t i = 0; i < launch_.num_outputs; ++i)
-    for (int64_t k = 0; k < launch_.outputs[i].count; ++k)
-      if (Overlaps(range, BytesOf(launch_.outputs[i].tensors[k]))) return true;
-  for (int32_t m = 0; m < launch_.def->num_mutates; ++m) {
-    const int32_t mutated = launch_.def->mutates[m];
-    if (mutated == input) continue;
-    for (int64_t k = 0; k < launch_.inputs[mutated].count; ++k)
-      if (Overlaps(range, BytesOf(launch_.inputs[mutated].tensors[k]))) return true;
-  }
+  if (!Overlaps(range, hull_)) return false;
+  for (int64_t k = 0; k < num_written_; ++k)
+    if (Overlaps(range, written_[k])) return true;
   return false;
 }
 
@@ -104,15 +120,26 @@ Status Staging::CheckDistinct(const char* what, const char* name, const Opwright
                                    "pass one without repeats"));
 }
 
+// Whether the kernel can have the one tensor of an input as the caller gave it, strides and all.
+bool Staging::IsReady(const OpwrightArgument& given, OpwrightDType dtype) const {
+  if (given.count != 1) return false;
+  const OpwrightTensor& t = given.tensors[0];
+  return t.dtype == dtype && HasDenseStrides(t) && IsAligned(t) && !OverlapsWritten(t);
+}
+
 Status Staging::PrepareInput(int32_t i) {
   const OpwrightArgument& given = launch_.inputs[i];
   const OpwrightDType dtype = launch_.def->inputs[i]->dtypes[plan_.column];
   const bool mutates = launch_.def->num_mutates > 0 && Mutates(i);
+  if (!mutates && !launch_.entry->kernel->takes_expanded && IsReady(given, dtype)) {
+    inputs_[i] = given;
+    return {};
+  }
   OpwrightTensor* tensors = arena_.Make<OpwrightTensor>(given.count);
   inputs_[i] = {tensors, given.count};
   for (int64_t k = 0; k < given.count; ++k) {
     const OpwrightTensor& t = given.tensors[k];
-    if (t.dtype == dtype && IsDense(t) && IsAligned(t) && (mutates || !OverlapsWritten(i, t))) {
+    if (t.dtype == dtype && IsDense(t) && IsAligned(t) && (mutates || !OverlapsWritten(t))) {
       tensors[k] = t;
     } else {
       const char* const name = launch_.def->inputs[i]->name;
@@ -134,6 +161,11 @@ Status Staging::PrepareInput(int32_t i) {
 Status Staging::PrepareOutput(int32_t i) {
   const OpwrightArgument& given = launch_.outputs[i];
   const OpwrightDType dtype = plan_.outputs[i].dtype;
+  if (given.count == 1 && num_written_ <= 1 && HasDenseStrides(given.tensors[0]) && given.tensors[0].dtype == dtype &&
+      IsAligned(given.tensors[0])) {
+    outputs_[i] = given;
+    return {};
+  }
   OpwrightTensor* tensors = arena_.Make<OpwrightTensor>(given.count);
   outputs_[i] = {tensors, given.count};
   for (int64_t k = 0; k < given.count; ++k) {

@@ -8,6 +8,7 @@
 #include "opwright/c_api.h"
 #include "runtime/arena.h"
 #include "runtime/plan.h"
+#include "runtime/strided.h"
 
 namespace opwright {
 
@@ -28,7 +29,9 @@ class Staging {
 
  private:
   bool Mutates(int32_t input) const;
-  bool OverlapsWritten(int32_t input, const OpwrightTensor& t) const;
+  void MeasureWritten();
+  bool OverlapsWritten(const OpwrightTensor& t) const;
+  bool IsReady(const OpwrightArgument& given, OpwrightDType dtype) const;
   Status CheckApart(int32_t output, int64_t item) const;
   Status Stage(const OpwrightTensor& t, OpwrightDType dtype, OpwrightTensor* staged);
   Status CheckWeak(int32_t input, const OpwrightTensor& t, OpwrightDType dtype) const;
@@ -45,6 +48,10 @@ class Staging {
   OpwrightArgument* inputs_ = nullptr;
   OpwrightArgument* outputs_ = nullptr;
   bool must_copy_back_ = false;
+  // The memory that the kernel writes, outputs and mutated inputs: all, and from the first byte to the last.
+  ByteRange* written_ = nullptr;
+  int64_t num_written_ = 0;
+  ByteRange hull_ = {nullptr, nullptr};
 };
 
 }  // namespace opwright

@@ -12,31 +12,6 @@
 
 namespace opwright {
 
-int64_t NumElements(int32_t ndim, const int64_t* shape) {
-  int64_t n = 1;
-  for (int32_t k = 0; k < ndim; ++k) n *= shape[k];
-  return n;
-}
-
-bool IsPossibleShape(int32_t ndim, const int64_t* shape) {
-  int64_t bytes = 16;
-  for (int32_t k = 0; k < ndim; ++k)
-    if (shape[k] < 0 || __builtin_mul_overflow(bytes, shape[k] > 1 ? shape[k] : 1, &bytes)) return false;
-  return true;
-}
-
-bool IsDense(const OpwrightTensor& t) {
-  if (t.strides == nullptr) return true;
-  int64_t expected = 1;
-  for (int32_t k = t.ndim - 1; k >= 0; --k) {
-    if (t.shape[k] == 0) return true;
-    if (t.shape[k] == 1) continue;
-    if (t.strides[k] != expected) return NumElements(t) == 0;
-    expected *= t.shape[k];
-  }
-  return true;
-}
-
 bool RepeatsMemory(const OpwrightTensor& t) {
   if (IsDense(t) || NumElements(t) == 0) return false;
   // By growing strides: each must reach beyond all that the smaller ones span together.
@@ -53,15 +28,7 @@ bool RepeatsMemory(const OpwrightTensor& t) {
   return false;
 }
 
-void DenseStrides(int32_t ndim, const int64_t* shape, int64_t* strides) {
-  int64_t stride = 1;
-  for (int32_t k = ndim - 1; k >= 0; --k) {
-    strides[k] = stride;
-    stride *= shape[k] > 1 ? shape[k] : 1;
-  }
-}
-
-ByteRange BytesOf(const OpwrightTensor& t) {
+ByteRange BytesOfStrided(const OpwrightTensor& t) {
   const char* begin = DataOf(t);
   if (NumElements(t) == 0) return {begin, begin};
   const int64_t item = ItemSize(t.dtype);
