@@ -16,7 +16,8 @@ namespace opwright::bench {
 namespace {
 
 Operator& ElementAdd() {
-  static const LibraryHandle library = *LoadLibrary(BuildOrDie("element_add", AddMetadef(), AddSource()));
+  static const LibraryHandle library =
+      *LoadLibrary(BuildOrDie("element_add", AddMetadef(), AddSource()));
   static const std::shared_ptr<Operator> op = library->Find("element_add");
   return *op;
 }

@@ -15,10 +15,13 @@ namespace opwright::bench {
 std::string AddMetadef(const std::string& name = "element_add");
 std::string AddSource(const std::string& class_name = "ElementAddKernel");
 
-// Writes the sources into a folder of the build tree and builds them, or ends the program with the error.
-std::string BuildOrDie(const std::string& folder, const std::string& metadef, const std::string& source);
+// Writes the sources into a folder of the build tree and builds them, or ends the program with the
+// error.
+std::string BuildOrDie(const std::string& folder, const std::string& metadef,
+                       const std::string& source);
 // The folder with these sources.
-std::string WriteFolder(const std::string& folder, const std::string& metadef, const std::string& source);
+std::string WriteFolder(const std::string& folder, const std::string& metadef,
+                        const std::string& source);
 
 // x and y for element_add, and z.
 struct AddTensors {

@@ -97,8 +97,11 @@ ArrayFit ViewArray(PyObject* object, OpwrightTensor* tensor, Arena& arena) {
   tensor->shape = reinterpret_cast<int64_t*>(PyArray_DIMS(array));
   tensor->byte_offset = 0;
   tensor->strides = nullptr;
-  if (PyArray_IS_C_CONTIGUOUS(array)) return ArrayFit::kOk;
   tensor->strides = arena.Make<int64_t>(ndim);
+  if (PyArray_IS_C_CONTIGUOUS(array)) {  // whatever numpy says of dimensions of size 1
+    DenseStrides(ndim, tensor->shape, tensor->strides);
+    return ArrayFit::kOk;
+  }
   for (int k = 0; k < ndim; ++k) {
     const npy_intp bytes = PyArray_STRIDES(array)[k];
     if (bytes % item != 0) return ArrayFit::kNeedsCopy;

@@ -16,6 +16,8 @@
 namespace opwright::python {
 namespace {
 
+using PassedShapes = std::map<std::string, std::vector<int64_t>>;
+
 constexpr int kMost = 64;  // inputs, outputs or attributes of one call on the fast path
 
 class NumpyOutputs final : public OutputAllocator {
@@ -75,7 +77,7 @@ int32_t IndexOf(const OpwrightParamDef* const* params, int32_t n, const char* na
 // One call's arguments. Borrowed references to what the caller holds, owned ones in kept_.
 class Call {
  public:
-  Call(const OpwrightOpDef& def) : def_(def), arena_(nullptr) {}
+  explicit Call(const OpwrightOpDef& def) : def_(def), arena_(nullptr) {}
 
   // False: an argument is of another framework.
   bool Bind(PyObject* args, PyObject* kwargs) {
@@ -86,6 +88,7 @@ class Call {
       Raise(MakeError("CL001", StrCat(def_.name, ": ", Count(positional, "positional argument"), " given, the metadef lists ",
                                       Count(def_.num_inputs, "input"), "; attributes are passed by keyword")));
     for (int32_t i = 0; i < def_.num_inputs; ++i) given_[i] = i < positional ? PyTuple_GetItem(args, i) : nullptr;
+    for (int32_t i = 0; i < def_.num_outputs; ++i) outputs_[i] = {nullptr, 0};
     if (kwargs != nullptr && PyDict_Size(kwargs) > 0) BindKeywords(kwargs, positional);
     for (int32_t i = 0; i < def_.num_inputs; ++i)
       if (!TakeInput(i)) return false;
@@ -93,10 +96,10 @@ class Call {
   }
 
   // Outputs that a gradient call leaves out, and shapes that only it knows.
-  void ForGradient(const std::vector<bool>& wanted, const std::map<std::string, std::vector<int64_t>>& shapes) {
+  void ForGradient(const std::vector<bool>& wanted, const PassedShapes& shapes) {
     for (size_t i = 0; i < wanted.size() && i < kMost; ++i) wanted_[i] = wanted[i];
     has_wanted_ = !wanted.empty();
-    shapes_ = shapes;
+    shapes_ = &shapes;
   }
 
   PyObject* Run(PyOperator& op) {
@@ -147,11 +150,11 @@ class Call {
  private:
   // An output whose shape was passed is made before the call, so that the dispatcher finds it given.
   void GivePassedShapes(NumpyOutputs& made) {
-    if (shapes_.empty()) return;
+    if (shapes_ == nullptr) return;
     const int32_t column = ValueOrRaise(SelectColumn(def_, inputs_, def_.num_inputs));
     for (int32_t i = 0; i < def_.num_outputs; ++i) {
-      const auto found = shapes_.find(def_.outputs[i]->name);
-      if (found == shapes_.end()) continue;
+      const auto found = shapes_->find(def_.outputs[i]->name);
+      if (found == shapes_->end()) continue;
       const std::vector<int64_t>& shape = found->second;
       RaiseIfError(made.Allocate(i, 0, def_.outputs[i]->dtypes[column], static_cast<int32_t>(shape.size()), shape.data(),
                                  &out_tensors_[i]));
@@ -314,13 +317,13 @@ class Call {
   PyObject* out_ = nullptr;
   bool has_attrs_ = false;
   OpwrightArgument inputs_[kMost];
-  OpwrightArgument outputs_[kMost] = {};
+  OpwrightArgument outputs_[kMost];
   OpwrightTensor tensors_[kMost];
   OpwrightTensor out_tensors_[kMost];
   OpwrightAttr attrs_[kMost];
   uint8_t wanted_[kMost];
   bool has_wanted_ = false;
-  std::map<std::string, std::vector<int64_t>> shapes_;
+  const PassedShapes* shapes_ = nullptr;
   std::vector<nb::object> kept_;
 };
 
@@ -334,7 +337,7 @@ PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
 }
 
 nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs, const std::vector<bool>& wanted,
-                                const std::map<std::string, std::vector<int64_t>>& shapes) {
+                                const PassedShapes& shapes) {
   Call call(op.op->def());
   if (!call.Bind(args.ptr(), kwargs.ptr())) return nb::borrow(Py_NotImplemented);
   call.ForGradient(wanted, shapes);

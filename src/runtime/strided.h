@@ -49,7 +49,7 @@ inline bool IsDense(const OpwrightTensor& t) {
 
 // Dense, with the very strides that DenseStrides gives.
 inline bool HasDenseStrides(const OpwrightTensor& t) {
-  if (t.strides == nullptr) return false;
+  if (t.strides == nullptr) return t.ndim == 0;
   int64_t stride = 1;
   for (int32_t k = t.ndim - 1; k >= 0; --k) {
     if (t.strides[k] != stride) return false;

@@ -24,7 +24,8 @@ TEST(Layout, IsTheSameInCAndInCxx) {
 
 TEST(Layout, TheFrozenStructsAreAsTheyWereInVersionOne) {
   const auto offset = [](std::string_view member) {
-    const auto* row = std::find_if(layout_c, layout_c + layout_c_size, [&](const LayoutRow& r) { return r.member == member; });
+    const auto* row = std::find_if(layout_c, layout_c + layout_c_size,
+                                   [&](const LayoutRow& r) { return r.member == member; });
     EXPECT_NE(row, layout_c + layout_c_size) << member;
     return row->offset;
   };
@@ -49,15 +50,19 @@ TEST(Exports, TheCSymbolsOfTheCoreAreThoseThatAreRecorded) {
   std::sort(symbols.begin(), symbols.end());
   const std::vector<std::string> recorded =
       Split(std::string(Trim(*ReadFile(OPWRIGHT_TEST_REPOSITORY "/tests/abi/exports.txt"))), '\n');
-  EXPECT_EQ(symbols, recorded) << "an added symbol is added to tests/abi/exports.txt; none is taken away";
+  EXPECT_EQ(symbols, recorded)
+      << "an added symbol is added to tests/abi/exports.txt; none is taken away";
 }
 
 TEST(CApi, WorksInAProgramInC) {
-  const std::string source = StrCat(ScaleSource("3"),
-                                    "struct BadKernel : opwright::OpKernelBase {\n"
-                                    "  opwright::Status Compute(const opwright::OpKernelInput&, opwright::OpKernelOutput*) override {\n"
-                                    "    return opwright::Status::Error(\"on purpose\");\n  }\n};\n");
-  const std::string path = BuildLibrary(StrCat("[", ScaleMetadef(), ",\n", ScaleMetadef("bad"), "]"), source);
+  const std::string source =
+      StrCat(ScaleSource("3"),
+             "struct BadKernel : opwright::OpKernelBase {\n"
+             "  opwright::Status Compute(const opwright::OpKernelInput&, "
+             "opwright::OpKernelOutput*) override {\n"
+             "    return opwright::Status::Error(\"on purpose\");\n  }\n};\n");
+  const std::string path =
+      BuildLibrary(StrCat("[", ScaleMetadef(), ",\n", ScaleMetadef("bad"), "]"), source);
   EXPECT_STREQ(c_api_test(path.c_str()), nullptr);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C interface as a C program uses it: load, find, infer, call, read errors. The library has the operator
- * scale: z = x * 3, and the operator bad, which fails.
+ * The C interface as a C program uses it: load, find, infer, call, read errors. The library has the
+ * operator scale: z = x * 3, and the operator bad, which fails.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 
 static char failed[600];
 
-#define CHECK(condition)                                                                                            \
-  do {                                                                                                              \
-    if (!(condition)) {                                                                                             \
-      snprintf(failed, sizeof failed, "line %d: %s", __LINE__, #condition);                                         \
-      return failed;                                                                                                \
-    }                                                                                                               \
+#define CHECK(condition)                                                    \
+  do {                                                                      \
+    if (!(condition)) {                                                     \
+      snprintf(failed, sizeof failed, "line %d: %s", __LINE__, #condition); \
+      return failed;                                                        \
+    }                                                                       \
   } while (0)
 
 /* The error must have the code and hold the text; it is given back. */
@@ -23,19 +23,22 @@ static const char* expect_error(OpwrightError* error, const char* code, const ch
   CHECK(error != NULL);
   CHECK(error->struct_size == sizeof(OpwrightError));
   const int right = strcmp(error->code, code) == 0 && strstr(error->message, text) != NULL;
-  if (!right) snprintf(failed, sizeof failed, "%s: %s, not %s: ...%s...", error->code, error->message, code, text);
+  if (!right)
+    snprintf(failed, sizeof failed, "%s: %s, not %s: ...%s...", error->code, error->message, code,
+             text);
   error->destroy(error);
   return right ? NULL : failed;
 }
-#define EXPECT_ERROR(call, code, text)                       \
-  do {                                                       \
+#define EXPECT_ERROR(call, code, text)                        \
+  do {                                                        \
     const char* wrong = expect_error((call), (code), (text)); \
-    if (wrong != NULL) return wrong;                         \
+    if (wrong != NULL) return wrong;                          \
   } while (0)
 
 const char* c_api_test(const char* path) {
   OpwrightLibraryHandle* library = NULL;
-  EXPECT_ERROR(opwright_library_load("./no-such-library.so", NULL, &library), "LD001", "no-such-library.so");
+  EXPECT_ERROR(opwright_library_load("./no-such-library.so", NULL, &library), "LD001",
+               "no-such-library.so");
   CHECK(library == NULL);
   CHECK(opwright_library_load(path, NULL, &library) == NULL);
   CHECK(library != NULL);
@@ -75,7 +78,8 @@ const char* c_api_test(const char* path) {
   CHECK(opwright_operator_infer(scale, &input, 1, NULL, 0, &inferred, 1) == NULL);
   CHECK(inferred.ndim == 2 && inferred.dims[0] == 3 && inferred.dims[1] == 2);
   CHECK(inferred.dtype.code == kOpwrightFloat && inferred.dtype.bits == 32);
-  EXPECT_ERROR(opwright_operator_infer(scale, &input, 1, NULL, 0, &inferred, 2), "CL001", "room for 2 outputs");
+  EXPECT_ERROR(opwright_operator_infer(scale, &input, 1, NULL, 0, &inferred, 2), "CL001",
+               "room for 2 outputs");
 
   /* The operator keeps its library open. */
   opwright_library_close(library);
@@ -83,12 +87,17 @@ const char* c_api_test(const char* path) {
   const float expected[6] = {3, 12, 6, 15, 9, 18};
   CHECK(memcmp(z, expected, sizeof z) == 0);
 
-  EXPECT_ERROR(opwright_operator_call(scale, &input, 0, &output, 1, NULL, 0), "CL001", "0 inputs given");
-  EXPECT_ERROR(opwright_operator_call(scale, &input, 1, &output, -1, NULL, 0), "CL001", "-1 outputs given");
-  EXPECT_ERROR(opwright_operator_call(scale, &input, 1, &output, 1000, NULL, 0), "CL001", "1000 outputs given");
-  EXPECT_ERROR(opwright_operator_call(bad, &input, 1, &output, 1, NULL, 0), "CL011", "bad: the kernel failed: on purpose");
+  EXPECT_ERROR(opwright_operator_call(scale, &input, 0, &output, 1, NULL, 0), "CL001",
+               "0 inputs given");
+  EXPECT_ERROR(opwright_operator_call(scale, &input, 1, &output, -1, NULL, 0), "CL001",
+               "-1 outputs given");
+  EXPECT_ERROR(opwright_operator_call(scale, &input, 1, &output, 1000, NULL, 0), "CL001",
+               "1000 outputs given");
+  EXPECT_ERROR(opwright_operator_call(bad, &input, 1, &output, 1, NULL, 0), "CL011",
+               "bad: the kernel failed: on purpose");
   in.dtype.bits = 64;
-  EXPECT_ERROR(opwright_operator_call(scale, &input, 1, &output, 1, NULL, 0), "CL002", "dtype float64 of input x");
+  EXPECT_ERROR(opwright_operator_call(scale, &input, 1, &output, 1, NULL, 0), "CL002",
+               "dtype float64 of input x");
 
   opwright_operator_release(scale);
   opwright_operator_release(bad);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each file of tests/compile_fail names in its first line the message with which it must not compile. The
-// line that is wrong stands behind #ifdef MISUSE: without it, the rest compiles.
+// Each file of tests/compile_fail names in its first line the message with which it must not
+// compile. The line that is wrong stands behind #ifdef MISUSE: without it, the rest compiles.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,8 +17,10 @@ constexpr const char* kFolder = OPWRIGHT_TEST_REPOSITORY "/tests/compile_fail";
 
 // What the compiler prints; "" when it is content.
 std::string Compile(const std::string& path, const std::string& flags) {
-  const std::string command = StrCat(OPWRIGHT_TEST_CXX " -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I" OPWRIGHT_TEST_REPOSITORY "/include ",
-                                     flags, " '", path, "' 2>&1");
+  const std::string command = StrCat(
+      OPWRIGHT_TEST_CXX
+      " -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I" OPWRIGHT_TEST_REPOSITORY "/include ",
+      flags, " '", path, "' 2>&1");
   FILE* pipe = popen(command.c_str(), "r");
   std::string output;
   char buffer[4096];

@@ -12,8 +12,10 @@ TEST(Layout, ATensorIsThatOfDlpack) {
   EXPECT_EQ(sizeof(OpwrightTensor), sizeof(DLTensor));
   EXPECT_EQ(alignof(OpwrightTensor), alignof(DLTensor));
   EXPECT_EQ(offsetof(OpwrightTensor, data), offsetof(DLTensor, data));
-  EXPECT_EQ(offsetof(OpwrightTensor, device_type), offsetof(DLTensor, device) + offsetof(DLDevice, device_type));
-  EXPECT_EQ(offsetof(OpwrightTensor, device_id), offsetof(DLTensor, device) + offsetof(DLDevice, device_id));
+  EXPECT_EQ(offsetof(OpwrightTensor, device_type),
+            offsetof(DLTensor, device) + offsetof(DLDevice, device_type));
+  EXPECT_EQ(offsetof(OpwrightTensor, device_id),
+            offsetof(DLTensor, device) + offsetof(DLDevice, device_id));
   EXPECT_EQ(offsetof(OpwrightTensor, ndim), offsetof(DLTensor, ndim));
   EXPECT_EQ(offsetof(OpwrightTensor, dtype), offsetof(DLTensor, dtype));
   EXPECT_EQ(offsetof(OpwrightTensor, shape), offsetof(DLTensor, shape));

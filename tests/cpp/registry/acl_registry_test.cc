@@ -15,7 +15,8 @@ namespace {
 std::string KernelSource(const std::string& factor) {
   return StrCat(ScaleSource(factor),
                 "class ScaleGradKernel : public opwright::OpKernelBase {\n public:\n"
-                "  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {\n"
+                "  opwright::Status Compute(const opwright::OpKernelInput& in, "
+                "opwright::OpKernelOutput* out) override {\n"
                 "    for (int64_t i = 0; i < in.GetTensor(0).Size(); ++i)\n"
                 "      out->GetTensor(0)->Data<float>()[i] = in.GetTensor(0).Data<float>()[i] * (",
                 factor, ");\n    return opwright::SUCCESS;\n  }\n};\n");
@@ -29,7 +30,8 @@ class Acl : public testing::Test {
   }
   Acl() : folder_(std::move(*TempFolder::Make())) {
     model_ = Write("scale.json", ScaleMetadef());
-    gradient_ = Write("scale_grad.json", Op(Float("grad_z"), Float("grad_x"), R"(, "shape_rule": "forward")", "scale_grad"));
+    gradient_ = Write("scale_grad.json", Op(Float("grad_z"), Float("grad_x"),
+                                            R"(, "shape_rule": "forward")", "scale_grad"));
   }
   std::string Write(const std::string& name, const std::string& text) {
     const std::string path = JoinPath(folder_.path(), name);
@@ -45,7 +47,9 @@ class Acl : public testing::Test {
                                       : registry.Gradient("scale", gradient_);
     return status.ok() ? "" : status.error().Text();
   }
-  static std::string TextOf(const Status& status) { return status.ok() ? "" : status.error().Text(); }
+  static std::string TextOf(const Status& status) {
+    return status.ok() ? "" : status.error().Text();
+  }
   void AllSteps(AclRegistry& registry) const {
     for (int step = 0; step < 4; ++step) EXPECT_EQ(Step(registry, step), "");
   }
@@ -59,8 +63,8 @@ class Acl : public testing::Test {
 std::string Acl::library_;
 std::string Acl::other_library_;
 
-constexpr const char* kCalls[] = {"load_operator_library", "register_operator", "register_operator_model",
-                                  "register_operator_gradient"};
+constexpr const char* kCalls[] = {"load_operator_library", "register_operator",
+                                  "register_operator_model", "register_operator_gradient"};
 
 TEST_F(Acl, OneOrderOfTheFourStepsIsRightAndEveryOtherNamesTheMissingStep) {
   std::array<int, 4> order = {0, 1, 2, 3};
@@ -77,7 +81,8 @@ TEST_F(Acl, OneOrderOfTheFourStepsIsRightAndEveryOtherNamesTheMissingStep) {
         continue;
       }
       all = false;
-      EXPECT_TRUE(error.starts_with(StrCat(kCalls[step], " for scale: ", kCalls[reached], " is missing before it in process ", getpid())))
+      EXPECT_TRUE(error.starts_with(StrCat(kCalls[step], " for scale: ", kCalls[reached],
+                                           " is missing before it in process ", getpid())))
           << error;
       EXPECT_TRUE(error.ends_with("[RG001]")) << error;
     }
@@ -104,8 +109,9 @@ TEST_F(Acl, TheGradientIsThatOfTheRegisteredKernel) {
   AllSteps(registry);
   Tensor x(kF32, {2}), z(kF32, {2}), g(kF32, {2}, {10, 20}), gx(kF32, {2});
   std::vector<Arg> inputs = {x}, outputs = {z}, grads = {g}, results = {gx};
-  EXPECT_EQ(TextOf((*registry.Find("scale"))->CallGradient(RawOf(inputs).data(), RawOf(outputs).data(), nullptr, 0, RawOf(grads).data(),
-                                                          RawOf(results).data())),
+  EXPECT_EQ(TextOf((*registry.Find("scale"))
+                       ->CallGradient(RawOf(inputs).data(), RawOf(outputs).data(), nullptr, 0,
+                                      RawOf(grads).data(), RawOf(results).data())),
             "");
   EXPECT_EQ(gx.Values(), (std::vector<double>{30, 60}));
 }
@@ -131,9 +137,13 @@ TEST_F(Acl, AnotherKernelUnderTheNameIsRefusedWithBothIdentities) {
 TEST_F(Acl, AnotherMetadefOrGradientUnderTheNameIsRefused) {
   AclRegistry registry;
   AllSteps(registry);
-  const std::string vector = Write("vector.json", Op(Float("x", "[-1]"), Float("z", "[-1]"), "", "scale"));
-  EXPECT_TRUE(TextOf(registry.Model("scale", vector, "scale")).ends_with("call unregister_operator first [RG002]"));
-  const std::string other = Write("other_grad.json", Op(Float("grad_z", "[-1]"), Float("grad_x", "[-1]"), R"(, "shape_rule": "forward")", "scale_grad"));
+  const std::string vector =
+      Write("vector.json", Op(Float("x", "[-1]"), Float("z", "[-1]"), "", "scale"));
+  EXPECT_TRUE(TextOf(registry.Model("scale", vector, "scale"))
+                  .ends_with("call unregister_operator first [RG002]"));
+  const std::string other =
+      Write("other_grad.json", Op(Float("grad_z", "[-1]"), Float("grad_x", "[-1]"),
+                                  R"(, "shape_rule": "forward")", "scale_grad"));
   const std::string error = TextOf(registry.Gradient("scale", other));
   EXPECT_NE(error.find("scale has the gradient scale_grad of "), error.npos) << error;
   EXPECT_NE(error.find("other_grad.json"), error.npos) << error;
@@ -144,7 +154,9 @@ TEST_F(Acl, AGradientForAMisspelledNameIsRefusedWithTheNearest) {
   AclRegistry registry;
   AllSteps(registry);
   const std::string error = TextOf(registry.Gradient("scael", gradient_));
-  EXPECT_TRUE(error.starts_with("register_operator_gradient for scael: register_operator is missing before it")) << error;
+  EXPECT_TRUE(error.starts_with(
+      "register_operator_gradient for scael: register_operator is missing before it"))
+      << error;
   EXPECT_NE(error.find("did you mean scale?"), error.npos) << error;
 }
 
@@ -153,7 +165,9 @@ TEST_F(Acl, AKernelThatNoLibraryHasIsRefusedWithTheNames) {
   ASSERT_TRUE(registry.Load(library_).ok());
   ASSERT_TRUE(registry.Register("scale").ok());
   const std::string error = TextOf(registry.Model("scale", model_, "scales"));
-  EXPECT_TRUE(error.starts_with("no kernel scales in the loaded libraries; they have scale and scale_grad")) << error;
+  EXPECT_TRUE(
+      error.starts_with("no kernel scales in the loaded libraries; they have scale and scale_grad"))
+      << error;
   EXPECT_NE(error.find("did you mean scale?"), error.npos) << error;
   EXPECT_EQ(registry.StateOf("scale"), AclRegistry::State::kRegistered);
 }
@@ -165,11 +179,14 @@ TEST_F(Acl, AMetadefThatDoesNotFitIsRefused) {
   const std::string none = TextOf(registry.Model("scale", "./none.json", "scale"));
   EXPECT_NE(none.find("./none.json"), none.npos) << none;
   EXPECT_NE(none.find(WorkingFolder()), none.npos) << none;
-  const std::string broken = TextOf(registry.Model("scale", Write("broken.json", "{\"op_name\": 3}"), "scale"));
+  const std::string broken =
+      TextOf(registry.Model("scale", Write("broken.json", "{\"op_name\": 3}"), "scale"));
   EXPECT_NE(broken.find("broken.json:1:13: error:"), broken.npos) << broken;
-  const std::string two = TextOf(registry.Model("scale", Write("two.json", Operators({ScaleMetadef(), ScaleMetadef("b")})), "scale"));
+  const std::string two = TextOf(registry.Model(
+      "scale", Write("two.json", Operators({ScaleMetadef(), ScaleMetadef("b")})), "scale"));
   EXPECT_NE(two.find("holds 2 operators, one is due here [RG004]"), two.npos) << two;
-  const std::string other = TextOf(registry.Model("scale", Write("b.json", ScaleMetadef("b")), "scale"));
+  const std::string other =
+      TextOf(registry.Model("scale", Write("b.json", ScaleMetadef("b")), "scale"));
   EXPECT_NE(other.find("is of b, scale is due [RG004]"), other.npos) << other;
   EXPECT_EQ(registry.StateOf("scale"), AclRegistry::State::kRegistered);
   EXPECT_EQ(TextOf(registry.Model("scale", model_, "scale")), "");
@@ -178,7 +195,8 @@ TEST_F(Acl, AMetadefThatDoesNotFitIsRefused) {
 TEST_F(Acl, AGradientThatDoesNotFitLeavesTheOperatorAsItWas) {
   AclRegistry registry;
   for (int step = 0; step < 3; ++step) EXPECT_EQ(Step(registry, step), "");
-  const std::string wrong = Write("wrong.json", Op(Float("grad_other"), Float("grad_x"), R"(, "shape_rule": "forward")", "scale_grad"));
+  const std::string wrong = Write("wrong.json", Op(Float("grad_other"), Float("grad_x"),
+                                                   R"(, "shape_rule": "forward")", "scale_grad"));
   EXPECT_NE(TextOf(registry.Gradient("scale", wrong)), "");
   EXPECT_EQ(registry.StateOf("scale"), AclRegistry::State::kModelled);
   EXPECT_EQ(Step(registry, 3), "");
@@ -192,10 +210,15 @@ TEST_F(Acl, UnregisterMakesRoomForAnother) {
   EXPECT_EQ(registry.StateOf("scale"), AclRegistry::State::kUnregistered);
   const Expected<std::shared_ptr<Operator>> gone = registry.Find("scale");
   ASSERT_FALSE(gone.ok());
-  EXPECT_TRUE(gone.error().Text().starts_with(StrCat("scale is not registered in this process, process ", getpid(), ": register_operator is missing"))) << gone.error().Text();
+  EXPECT_TRUE(
+      gone.error().Text().starts_with(StrCat("scale is not registered in this process, process ",
+                                             getpid(), ": register_operator is missing")))
+      << gone.error().Text();
   EXPECT_EQ(CallScale(*old, 2), 6) << "what somebody still holds works";
   const std::string again = TextOf(registry.Unregister("scale"));
-  EXPECT_TRUE(again.starts_with("unregister_operator for scale: register_operator is missing before it")) << again;
+  EXPECT_TRUE(
+      again.starts_with("unregister_operator for scale: register_operator is missing before it"))
+      << again;
   ASSERT_TRUE(registry.Load(other_library_).ok());
   for (int step = 1; step < 4; ++step) EXPECT_EQ(Step(registry, step), "");
   EXPECT_EQ(CallScale(**registry.Find("scale"), 2), 8) << "the latest library has the name";
@@ -207,7 +230,11 @@ TEST_F(Acl, TheMessageNamesTheProcessAndItsRank) {
   const Expected<std::shared_ptr<Operator>> op = registry.Find("scale");
   ASSERT_FALSE(op.ok());
   const std::string error = op.error().Text();
-  EXPECT_NE(error.find(StrCat("process ", getpid(), " (RANK=1): load_operator_library is missing; every process registers for itself")), error.npos) << error;
+  EXPECT_NE(error.find(StrCat(
+                "process ", getpid(),
+                " (RANK=1): load_operator_library is missing; every process registers for itself")),
+            error.npos)
+      << error;
 }
 
 TEST_F(Acl, OperatorsOutliveTheRegistrysOwner) {

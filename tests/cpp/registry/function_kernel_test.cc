@@ -11,44 +11,49 @@ namespace {
 constexpr const char* kSource = R"cpp(
 #include <opwright/kernel.h>
 
-using opwright::Status;
-using opwright::View;
-using opwright::ViewList;
+  using opwright::Status;
+  using opwright::View;
+  using opwright::ViewList;
 
-// One template for every column; broadcast inputs have stride 0 where they repeat.
-template <class T>
-void AddOf(View<const T> x, View<const T> y, View<T> z) {
-  for (int64_t i = 0; i < z.Dim(0); ++i)
-    for (int64_t j = 0; j < z.Dim(1); ++j) z(i, j) = static_cast<T>(x(i, j) + y(i, j));
-}
-OPWRIGHT_FUNCTION(broadcast_add, AddOf)
+  // One template for every column; broadcast inputs have stride 0 where they repeat.
+  template <class T>
+  void AddOf(View<const T> x, View<const T> y, View<T> z) {
+    for (int64_t i = 0; i < z.Dim(0); ++i)
+      for (int64_t j = 0; j < z.Dim(1); ++j) z(i, j) = static_cast<T>(x(i, j) + y(i, j));
+  }
+  OPWRIGHT_FUNCTION(broadcast_add, AddOf)
 
-void StridesOf(View<const float> x, View<const float> y, View<float> z, View<int64_t> strides) {
-  for (int32_t k = 0; k < 2; ++k) strides(k) = y.Stride(k);
-  strides(2) = x.Rank() * 10 + y.Rank();
-  for (int64_t i = 0; i < z.Size(); ++i) z.Data()[i] = 0;
-}
-OPWRIGHT_FUNCTION(strides_of, StridesOf)
+  void StridesOf(View<const float> x, View<const float> y, View<float> z, View<int64_t> strides) {
+    for (int32_t k = 0; k < 2; ++k) strides(k) = y.Stride(k);
+    strides(2) = x.Rank() * 10 + y.Rank();
+    for (int64_t i = 0; i < z.Size(); ++i) z.Data()[i] = 0;
+  }
+  OPWRIGHT_FUNCTION(strides_of, StridesOf)
 
-Status Checked(View<const float> x, View<float> z, double limit, bool loud, const char* word, opwright::List<int64_t> steps) {
-  if (x(0) > limit) return Status::Error("%g is above %g%s (%s)", static_cast<double>(x(0)), limit, loud ? ", loudly" : "", word);
-  z(0) = x(0) + static_cast<float>(steps.Size());
-  return opwright::SUCCESS;
-}
-OPWRIGHT_FUNCTION(checked, Checked)
+  Status Checked(View<const float> x, View<float> z, double limit, bool loud, const char* word,
+                 opwright::List<int64_t> steps) {
+    if (x(0) > limit)
+      return Status::Error("%g is above %g%s (%s)", static_cast<double>(x(0)), limit,
+                           loud ? ", loudly" : "", word);
+    z(0) = x(0) + static_cast<float>(steps.Size());
+    return opwright::SUCCESS;
+  }
+  OPWRIGHT_FUNCTION(checked, Checked)
 
-namespace deep {
-void Sum(ViewList<const double> xs, View<const double> bias, View<double> z, View<double> count) {
-  z(0) = bias ? bias(0) : 0.0;
-  for (int64_t k = 0; k < xs.Size(); ++k) z(0) += xs[k](0);
-  if (count) count(0) = static_cast<double>(xs.Size());
-}
-OPWRIGHT_FUNCTION(sum_all, Sum)
-}  // namespace deep
+  namespace deep {
+  void Sum(ViewList<const double> xs, View<const double> bias, View<double> z, View<double> count) {
+    z(0) = bias ? bias(0) : 0.0;
+    for (int64_t k = 0; k < xs.Size(); ++k) z(0) += xs[k](0);
+    if (count) count(0) = static_cast<double>(xs.Size());
+  }
+  OPWRIGHT_FUNCTION(sum_all, Sum)
+  }  // namespace deep
 
-template <class T>
-void ScalarOf(View<const T> x, View<T> z) { z() = static_cast<T>(x() * 2); }
-OPWRIGHT_FUNCTION(scalar_twice, ScalarOf)
+  template <class T>
+  void ScalarOf(View<const T> x, View<T> z) {
+    z() = static_cast<T>(x() * 2);
+  }
+  OPWRIGHT_FUNCTION(scalar_twice, ScalarOf)
 )cpp";
 
 class FunctionKernel : public testing::Test {
@@ -58,18 +63,24 @@ class FunctionKernel : public testing::Test {
     const std::string optional = R"(, "param_type": "optional")";
     const std::string doubles = R"(["float64"])";
     library_ = LoadOrFail(BuildLibrary(
-        Operators({Op(Param1("x", floats, "[-2]") + ", " + Param1("y", floats, "[-2]"), Param1("z", floats, "[-1, -1]"),
-                      R"j(, "shape_rule": "broadcast(x, y)")j", "broadcast_add"),
-                   Op(Float("x") + ", " + Float("y"), Float("z") + ", " + Param1("strides", R"(["int64"])", "[3]"),
-                      R"j(, "shape_rule": {"z": "broadcast(x, y)", "strides": [3]})j", "strides_of"),
-                   Op(Float("x", "[1]"), Float("z", "[1]"),
-                      StrCat(R"(, "attr": [{"name": "limit", "type": "float"}, {"name": "loud", "type": "bool"},)",
-                             Attribute("word", "string", "\"dflt\""), ",", Attribute("steps", "list_int", "[1, 2]"), "]"),
-                      "checked"),
-                   Op(Param1("xs", doubles, "[1]", R"(, "param_type": "dynamic")") + ", " + Param1("bias", doubles, "[1]", optional),
-                      Param1("z", doubles, "[1]") + ", " + Param1("count", doubles, "[1]", optional), R"(, "shape_rule": [1])",
-                      "sum_all"),
-                   Op(Param1("x", floats, "[]"), Param1("z", floats, "[]"), "", "scalar_twice")}),
+        Operators(
+            {Op(Param1("x", floats, "[-2]") + ", " + Param1("y", floats, "[-2]"),
+                Param1("z", floats, "[-1, -1]"), R"j(, "shape_rule": "broadcast(x, y)")j",
+                "broadcast_add"),
+             Op(Float("x") + ", " + Float("y"),
+                Float("z") + ", " + Param1("strides", R"(["int64"])", "[3]"),
+                R"j(, "shape_rule": {"z": "broadcast(x, y)", "strides": [3]})j", "strides_of"),
+             Op(Float("x", "[1]"), Float("z", "[1]"),
+                StrCat(
+                    R"(, "attr": [{"name": "limit", "type": "float"}, {"name": "loud", "type": "bool"},)",
+                    Attribute("word", "string", "\"dflt\""), ",",
+                    Attribute("steps", "list_int", "[1, 2]"), "]"),
+                "checked"),
+             Op(Param1("xs", doubles, "[1]", R"(, "param_type": "dynamic")") + ", " +
+                    Param1("bias", doubles, "[1]", optional),
+                Param1("z", doubles, "[1]") + ", " + Param1("count", doubles, "[1]", optional),
+                R"(, "shape_rule": [1])", "sum_all"),
+             Op(Param1("x", floats, "[]"), Param1("z", floats, "[]"), "", "scalar_twice")}),
         kSource));
   }
   static std::shared_ptr<Library> library_;
@@ -87,7 +98,8 @@ TEST_F(FunctionKernel, OfATemplateRunsEveryColumn) {
 
 TEST_F(FunctionKernel, SeesEveryBroadcastPattern) {
   const auto op = FindOrFail(*library_, "broadcast_add");
-  Tensor column(kF32, {2, 1}, {100, 200}), row(kF32, {1, 3}), scalar(kF32, {}, {7}), matrix(kF32, {2, 3}), z(kF32, {2, 3});
+  Tensor column(kF32, {2, 1}, {100, 200}), row(kF32, {1, 3}), scalar(kF32, {}, {7}),
+      matrix(kF32, {2, 3}), z(kF32, {2, 3});
   EXPECT_EQ(Call(*op, {column, row}, {z}), "");
   EXPECT_EQ(z.Values(), (std::vector<double>{101, 102, 103, 201, 202, 203}));
   EXPECT_EQ(Call(*op, {scalar, matrix}, {z}), "");
@@ -115,7 +127,8 @@ TEST_F(FunctionKernel, ReturnsItsStatusWithItsWords) {
 
 TEST_F(FunctionKernel, TakesListsAndOptionalViews) {
   const auto op = FindOrFail(*library_, "sum_all");
-  Tensor a(kF64, {1}, {1}), b(kF64, {1}, {2}), bias(kF64, {1}, {10}), z(kF64, {1}), count(kF64, {1});
+  Tensor a(kF64, {1}, {1}), b(kF64, {1}, {2}), bias(kF64, {1}, {10}), z(kF64, {1}),
+      count(kF64, {1});
   EXPECT_EQ(Call(*op, {Arg{&a, &b}, bias}, {z, count}), "");
   EXPECT_EQ(z.Values()[0], 13);
   EXPECT_EQ(count.Values()[0], 2);

@@ -14,50 +14,62 @@ constexpr const char* kSource = R"cpp(
 #include <new>
 #include <stdexcept>
 
-using opwright::OpKernelInput;
-using opwright::OpKernelOutput;
-using opwright::Status;
+  using opwright::OpKernelInput;
+  using opwright::OpKernelOutput;
+  using opwright::Status;
 
-class MisbehaveKernel : public opwright::OpKernelBase {
- public:
-  Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
-    switch (in.Attr<int64_t>("how")) {
-      case 0: throw std::runtime_error("bad");
-      case 1: throw 7;
-      case 2: throw std::bad_alloc();
-      case 3: return Status::Error("row %d of %s is wrong", 3, "x");
-      case 4: out->GetTensor(0)->Data<double>(); break;
-      case 5: return opwright::FAILED;
-      case 6: out->GetTensor(1); break;
-      default: out->GetTensor(0)->Data<float>()[0] = 1;
+  class MisbehaveKernel : public opwright::OpKernelBase {
+   public:
+    Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
+      switch (in.Attr<int64_t>("how")) {
+        case 0:
+          throw std::runtime_error("bad");
+        case 1:
+          throw 7;
+        case 2:
+          throw std::bad_alloc();
+        case 3:
+          return Status::Error("row %d of %s is wrong", 3, "x");
+        case 4:
+          out->GetTensor(0)->Data<double>();
+          break;
+        case 5:
+          return opwright::FAILED;
+        case 6:
+          out->GetTensor(1);
+          break;
+        default:
+          out->GetTensor(0)->Data<float>()[0] = 1;
+      }
+      return opwright::SUCCESS;
     }
-    return opwright::SUCCESS;
-  }
-  Status InferShape(const opwright::InferInput& in, opwright::InferOutput* out) override {
-    if (in.Attr<int64_t>("how") == 20) throw std::logic_error("no shape");
-    if (in.Attr<int64_t>("how") == 21) return Status::Error("x is too short");
-    out->SetShape(0, {1});
-    return opwright::SUCCESS;
-  }
-};
+    Status InferShape(const opwright::InferInput& in, opwright::InferOutput* out) override {
+      if (in.Attr<int64_t>("how") == 20) throw std::logic_error("no shape");
+      if (in.Attr<int64_t>("how") == 21) return Status::Error("x is too short");
+      out->SetShape(0, {1});
+      return opwright::SUCCESS;
+    }
+  };
 
-struct StubbornKernel : opwright::OpKernelBase {
-  StubbornKernel() {
-    static int tries = 0;
-    if (++tries < 3) throw std::runtime_error("no licence yet");
-  }
-  Status Compute(const OpKernelInput&, OpKernelOutput* out) override {
-    out->GetTensor(0)->Data<float>()[0] = 5;
-    return opwright::SUCCESS;
-  }
-};
+  struct StubbornKernel : opwright::OpKernelBase {
+    StubbornKernel() {
+      static int tries = 0;
+      if (++tries < 3) throw std::runtime_error("no licence yet");
+    }
+    Status Compute(const OpKernelInput&, OpKernelOutput* out) override {
+      out->GetTensor(0)->Data<float>()[0] = 5;
+      return opwright::SUCCESS;
+    }
+  };
 )cpp";
 
 class KernelErrors : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     library_ = LoadOrFail(BuildLibrary(
-        Operators({Op(Float("x"), Float("z"), R"(, "shape_rule": "kernel", "attr": [{"name": "how", "type": "int"}])", "misbehave"),
+        Operators({Op(Float("x"), Float("z"),
+                      R"(, "shape_rule": "kernel", "attr": [{"name": "how", "type": "int"}])",
+                      "misbehave"),
                    Op(Float("x"), Float("z"), "", "stubborn")}),
         kSource));
   }
@@ -74,11 +86,14 @@ TEST_F(KernelErrors, AnExceptionBecomesAnErrorWithItsText) {
 }
 
 TEST_F(KernelErrors, AnythingElseThrownBecomesAnError) {
-  EXPECT_EQ(Misbehave(1), "misbehave: the kernel failed: Compute threw something that is no std::exception [CL012]");
+  EXPECT_EQ(
+      Misbehave(1),
+      "misbehave: the kernel failed: Compute threw something that is no std::exception [CL012]");
 }
 
 TEST_F(KernelErrors, NoMemoryIsSaidSo) {
-  EXPECT_EQ(Misbehave(2), "misbehave: the kernel failed: Compute ran out of memory (std::bad_alloc) [CL010]");
+  EXPECT_EQ(Misbehave(2),
+            "misbehave: the kernel failed: Compute ran out of memory (std::bad_alloc) [CL010]");
 }
 
 TEST_F(KernelErrors, AStatusKeepsItsWords) {
@@ -88,9 +103,12 @@ TEST_F(KernelErrors, AStatusKeepsItsWords) {
 
 TEST_F(KernelErrors, DataOfAnotherDtypeSaysWhichAndWhatToDo) {
   EXPECT_EQ(Misbehave(4),
-            "misbehave: the kernel failed: Data<float64>() of a float32 tensor: ask DType(), or list only the dtypes that the "
+            "misbehave: the kernel failed: Data<float64>() of a float32 tensor: ask DType(), or "
+            "list only the dtypes that the "
             "kernel handles in the metadef [CL012]");
-  EXPECT_EQ(Misbehave(6), "misbehave: the kernel failed: output 1 of 1 asked for: the metadef lists them from 0 [CL012]");
+  EXPECT_EQ(Misbehave(6),
+            "misbehave: the kernel failed: output 1 of 1 asked for: the metadef lists them from 0 "
+            "[CL012]");
 }
 
 TEST_F(KernelErrors, InferShapeHasTheSameWall) {
@@ -107,7 +125,8 @@ TEST_F(KernelErrors, AConstructorThatThrowsIsTriedAgainAtTheNextCall) {
   const auto op = FindOrFail(*library_, "stubborn");
   Tensor x(kF32, {1}), z(kF32, {1});
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(Call(*op, {x}, {z}), "stubborn: the constructor of the kernel class threw: no licence yet [CL012]");
+    EXPECT_EQ(Call(*op, {x}, {z}),
+              "stubborn: the constructor of the kernel class threw: no licence yet [CL012]");
   EXPECT_EQ(Call(*op, {x}, {z}), "");
   EXPECT_EQ(z.Values()[0], 5);
 }

@@ -20,7 +20,9 @@ class Identity : public testing::Test {
   static std::string Scale(int factor, const std::string& marker) {
     return BuildLibrary(ScaleMetadef(), StrCat("// ", marker, "\n", ScaleSource(StrCat(factor))));
   }
-  static double TwoTimes(const std::string& path) { return CallScale(*FindOrFail(*LoadOrFail(path), "scale"), 2); }
+  static double TwoTimes(const std::string& path) {
+    return CallScale(*FindOrFail(*LoadOrFail(path), "scale"), 2);
+  }
 
  private:
   TempFolder folder_;
@@ -66,7 +68,8 @@ TEST_F(Identity, AnOldHandleKeepsItsOldCode) {
 }
 
 TEST_F(Identity, AFileOverwrittenInPlaceAfterARenameRunsItsNewCode) {
-  // The first content is mapped, moved away, and a new file of the old name is written byte by byte, twice.
+  // The first content is mapped, moved away, and a new file of the old name is written byte by
+  // byte, twice.
   const std::string path = Path("libscale.so");
   std::filesystem::copy_file(Scale(3, "in place"), path);
   EXPECT_EQ(TwoTimes(path), 6);

@@ -26,7 +26,8 @@ class Loader : public testing::Test {
     ASSERT_TRUE(WriteFileAtomic(Path(name), text).ok());
   }
   // The object file of a source, for `opwright build` to link.
-  std::string CompileTo(const std::string& name, const std::string& source, const std::string& command) {
+  std::string CompileTo(const std::string& name, const std::string& source,
+                        const std::string& command) {
     Write(name + ".cpp", source);
     const std::string line = StrCat(command, " -o '", Path(name), "' '", Path(name), ".cpp'");
     EXPECT_EQ(system(line.c_str()), 0) << line;
@@ -47,63 +48,87 @@ TEST_F(Loader, AMissingFileIsNamedAsGivenAsResolvedAndWithTheWorkingFolder) {
 }
 
 TEST_F(Loader, ADirectoryIsNoLibrary) {
-  EXPECT_EQ(LoadError(DirName(Path("x"))), StrCat(DirName(Path("x")), " is a directory; give the .so file, or build the folder first [LD002]"));
+  EXPECT_EQ(LoadError(DirName(Path("x"))),
+            StrCat(DirName(Path("x")),
+                   " is a directory; give the .so file, or build the folder first [LD002]"));
 }
 
 TEST_F(Loader, ATextFileIsNoElfFile) {
   Write("add.so", "int main() {}\n");
-  EXPECT_EQ(LoadError(Path("add.so")), StrCat(Path("add.so"), " is not an ELF file; build a library with `opwright build` [LD003]"));
+  EXPECT_EQ(
+      LoadError(Path("add.so")),
+      StrCat(Path("add.so"), " is not an ELF file; build a library with `opwright build` [LD003]"));
   Write("empty.so", "");
-  EXPECT_NE(LoadError(Path("empty.so")).find("is not an ELF file (it is empty)"), std::string::npos);
+  EXPECT_NE(LoadError(Path("empty.so")).find("is not an ELF file (it is empty)"),
+            std::string::npos);
 }
 
 TEST_F(Loader, APythonModuleIsRecognised) {
   CompileObject("void PyInit_fast(void) {}", Path("fast.so"));
-  EXPECT_EQ(LoadError(Path("fast.so")),
-            StrCat(Path("fast.so"), ": ELF is right, but it exports no operator entry (expected opwright_library); it exports "
-                                    "PyInit_fast: this is a Python module; build the operator with `opwright build` [LD007]"));
+  EXPECT_EQ(LoadError(Path("fast.so")), StrCat(Path("fast.so"),
+                                               ": ELF is right, but it exports no operator entry "
+                                               "(expected opwright_library); it exports "
+                                               "PyInit_fast: this is a Python module; build the "
+                                               "operator with `opwright build` [LD007]"));
 }
 
 TEST_F(Loader, OtherFrameworksLibrariesAreRecognised) {
   CompileObject("void RegisterCustomOps(void) {}", Path("ort.so"));
-  EXPECT_NE(LoadError(Path("ort.so")).find("exports RegisterCustomOps: this is an ONNX Runtime operator library"), std::string::npos);
+  EXPECT_NE(LoadError(Path("ort.so"))
+                .find("exports RegisterCustomOps: this is an ONNX Runtime operator library"),
+            std::string::npos);
   CompileObject("void __tvm_ffi_add(void) {}", Path("tvm.so"));
   EXPECT_NE(LoadError(Path("tvm.so")).find("this is a tvm-ffi library"), std::string::npos);
-  CompileObject("int a, b, c, d, e, f; static int g; int* h(void) { return &g; }", Path("plain.so"));
-  EXPECT_NE(LoadError(Path("plain.so")).find(", ...; build the operator"), std::string::npos) << LoadError(Path("plain.so"));
+  CompileObject("int a, b, c, d, e, f; static int g; int* h(void) { return &g; }",
+                Path("plain.so"));
+  EXPECT_NE(LoadError(Path("plain.so")).find(", ...; build the operator"), std::string::npos)
+      << LoadError(Path("plain.so"));
 }
 
 TEST_F(Loader, AnObjectFileAndAProgramAreNoLibraries) {
   CompileTo("k.o", "int f() { return 1; }", "c++ -c");
-  EXPECT_EQ(LoadError(Path("k.o")), StrCat(Path("k.o"), " is an object file, not linked yet; link it with `opwright build` or `aoc` [LD006]"));
+  EXPECT_EQ(
+      LoadError(Path("k.o")),
+      StrCat(Path("k.o"),
+             " is an object file, not linked yet; link it with `opwright build` or `aoc` [LD006]"));
   CompileTo("program", "int main() {}", "c++ -no-pie");
   EXPECT_NE(LoadError(Path("program")).find("is no shared object"), std::string::npos);
 }
 
 TEST_F(Loader, AMissingDependencyIsNamedWithTheFoldersSearched) {
-  CompileObject("int helper(void) { return 1; }", Path("deps/libhelper_dep.so"), StrCat("-Wl,-soname,libhelper_dep.so"));
+  CompileObject("int helper(void) { return 1; }", Path("deps/libhelper_dep.so"),
+                StrCat("-Wl,-soname,libhelper_dep.so"));
   const std::string source = StrCat("extern \"C\" int helper(void);\n", ScaleSource("helper()"));
-  const std::string path = BuildLibrary(ScaleMetadef(), source, {StrCat("-L", Path("deps")), "-lhelper_dep", "-Wl,-rpath," + Path("deps")});
+  const std::string path =
+      BuildLibrary(ScaleMetadef(), source,
+                   {StrCat("-L", Path("deps")), "-lhelper_dep", "-Wl,-rpath," + Path("deps")});
   ASSERT_TRUE(std::filesystem::remove(Path("deps/libhelper_dep.so")));
   const std::string error = LoadError(path);
-  EXPECT_TRUE(error.starts_with(StrCat(path, " needs libhelper_dep.so, which is not found; searched: ", DirName(path), ", ", Path("deps"), ", ")))
+  EXPECT_TRUE(error.starts_with(
+      StrCat(path, " needs libhelper_dep.so, which is not found; searched: ", DirName(path), ", ",
+             Path("deps"), ", ")))
       << error;
-  EXPECT_EQ(error.find(DirName(OPWRIGHT_TEST_LIBRARY)), error.npos) << "the program's own search path has no part in it: " << error;
+  EXPECT_EQ(error.find(DirName(OPWRIGHT_TEST_LIBRARY)), error.npos)
+      << "the program's own search path has no part in it: " << error;
   EXPECT_NE(error.find("/lib"), error.npos) << "the system's folders too: " << error;
   EXPECT_TRUE(error.ends_with("[LD008]")) << error;
 }
 
 TEST_F(Loader, AnUndefinedSymbolIsFoundAtTheLoadAndDemangled) {
-  const std::string source = StrCat("namespace helpers { int Missing(int); }\n", ScaleSource("x.Size() > 99 ? helpers::Missing(1) : 1"));
+  const std::string source = StrCat("namespace helpers { int Missing(int); }\n",
+                                    ScaleSource("x.Size() > 99 ? helpers::Missing(1) : 1"));
   const std::string error = LoadError(BuildLibrary(ScaleMetadef(), source, {"-Wl,-z,undefs"}));
-  EXPECT_NE(error.find("undefined symbol helpers::Missing(int); link what defines it"), error.npos) << error;
+  EXPECT_NE(error.find("undefined symbol helpers::Missing(int); link what defines it"), error.npos)
+      << error;
   EXPECT_TRUE(error.ends_with("[LD010]")) << error;
 }
 
 TEST_F(Loader, AnotherStringAbiIsNamedWithBothValues) {
   const std::string source =
-      StrCat("#include <string>\nnamespace adapter { int Call(const std::string&); }\n", ScaleSource("x.Size() > 99 ? adapter::Call(\"\") : 1"));
-  const std::string path = BuildLibrary(ScaleMetadef(), source, {"-D_GLIBCXX_USE_CXX11_ABI=0", "-Wl,-z,undefs"});
+      StrCat("#include <string>\nnamespace adapter { int Call(const std::string&); }\n",
+             ScaleSource("x.Size() > 99 ? adapter::Call(\"\") : 1"));
+  const std::string path =
+      BuildLibrary(ScaleMetadef(), source, {"-D_GLIBCXX_USE_CXX11_ABI=0", "-Wl,-z,undefs"});
   const std::string error = LoadError(path);
   EXPECT_NE(error.find("undefined symbol adapter::Call("), error.npos) << error;
   EXPECT_NE(error.find("_GLIBCXX_USE_CXX11_ABI=0"), error.npos) << error;
@@ -115,7 +140,8 @@ TEST_F(Loader, APinnedFileMustHaveItsHash) {
   const std::string wrong(64, '0');
   const std::string error = LoadError(path, wrong);
   EXPECT_TRUE(error.starts_with(path + " has SHA-256 ")) << error;
-  EXPECT_TRUE(error.ends_with(wrong + " was asked for: it is not the file that was pinned [LD012]")) << error;
+  EXPECT_TRUE(error.ends_with(wrong + " was asked for: it is not the file that was pinned [LD012]"))
+      << error;
   const auto library = LoadOrFail(path);
   EXPECT_EQ(LoadError(path, library->identity()), "loaded");
   EXPECT_EQ(library->identity().size(), 64u);
@@ -158,31 +184,38 @@ TEST_F(Loader, PathsMayHaveAnyUtf8) {
   EXPECT_EQ(library->path(), path);
   EXPECT_EQ(CallScale(*FindOrFail(*library, "scale"), 2), 20);
   EXPECT_NE(LoadError(path + "x").find(path + "x"), std::string::npos);
-  const auto built_there = [&] { return BuildLibrary(ScaleMetadef(), StrCat("// \xe7\xae\x97\n", ScaleSource("11"))); }();
+  const auto built_there = [&] {
+    return BuildLibrary(ScaleMetadef(), StrCat("// \xe7\xae\x97\n", ScaleSource("11")));
+  }();
   EXPECT_EQ(LoadError(built_there), "loaded");
 }
 
 TEST_F(Loader, FloatingPointModesAreAsTheyWereAndTheLibraryIsNamed) {
   // Linked by hand: the build never links with -ffast-math.
-  const std::string start = CompileTo("fast.o", "static void Set() __attribute__((constructor));\n"
-                                                "static void Set() { __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040); }\n",
-                                      "c++ -c -fPIC");
+  const std::string start = CompileTo(
+      "fast.o",
+      "static void Set() __attribute__((constructor));\n"
+      "static void Set() { __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040); }\n",
+      "c++ -c -fPIC");
   const std::string path = BuildLibrary(ScaleMetadef(), ScaleSource("12"), {start});
   const unsigned before = _mm_getcsr();
   const auto library = LoadOrFail(path);
   EXPECT_EQ(_mm_getcsr() & ~0x3fu, before & ~0x3fu);
   ASSERT_EQ(library->warnings.size(), 1u);
-  EXPECT_NE(library->warnings[0].find("changed the thread's floating-point modes"), std::string::npos);
+  EXPECT_NE(library->warnings[0].find("changed the thread's floating-point modes"),
+            std::string::npos);
   EXPECT_TRUE(library->warnings[0].ends_with("[LD014]"));
 }
 
 TEST_F(Loader, UniqueSymbolsAreAWarning) {
-  const std::string object = CompileTo("unique.o",
-                                       "struct S { static inline int value = 1; };\n"
-                                       "__attribute__((visibility(\"default\"))) int* Value() { return &S::value; }\n",
-                                       "c++ -c -fPIC -std=c++17 -fgnu-unique");
-  const std::string linked = CompileTo("unique.so", "struct S { static inline int value = 1; }; int* Value() { return &S::value; }",
-                                       "c++ -shared -fPIC -std=c++17 -fgnu-unique");
+  const std::string object =
+      CompileTo("unique.o",
+                "struct S { static inline int value = 1; };\n"
+                "__attribute__((visibility(\"default\"))) int* Value() { return &S::value; }\n",
+                "c++ -c -fPIC -std=c++17 -fgnu-unique");
+  const std::string linked = CompileTo(
+      "unique.so", "struct S { static inline int value = 1; }; int* Value() { return &S::value; }",
+      "c++ -shared -fPIC -std=c++17 -fgnu-unique");
   Expected<ElfFile> elf = ReadElf(linked, *ReadFile(linked));
   ASSERT_TRUE(elf.ok());
   ASSERT_EQ(elf->unique_symbols.size(), 1u) << "what the compiler makes by itself";

@@ -20,47 +20,48 @@ constexpr const char* kSource = R"cpp(
 
 #include <stdexcept>
 
-using opwright::OpKernelInput;
-using opwright::OpKernelOutput;
-using opwright::Status;
+  using opwright::OpKernelInput;
+  using opwright::OpKernelOutput;
+  using opwright::Status;
 
-// z[i] = the first item of i's part; the shape of z is the loop's length.
-class PartsKernel : public opwright::OpKernelBase {
- public:
-  Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
-    double* z = out->GetTensor(0)->Data<double>();
-    in.ParallelFor(out->GetTensor(0)->Size(), in.Attr<int64_t>("grain"), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) z[i] += static_cast<double>(begin);
-    });
-    return opwright::SUCCESS;
-  }
-};
+  // z[i] = the first item of i's part; the shape of z is the loop's length.
+  class PartsKernel : public opwright::OpKernelBase {
+   public:
+    Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
+      double* z = out->GetTensor(0)->Data<double>();
+      in.ParallelFor(out->GetTensor(0)->Size(), in.Attr<int64_t>("grain"),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) z[i] += static_cast<double>(begin);
+                     });
+      return opwright::SUCCESS;
+    }
+  };
 
-class NestedKernel : public opwright::OpKernelBase {
- public:
-  Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
-    double* z = out->GetTensor(0)->Data<double>();
-    const int64_t n = out->GetTensor(0)->Size();
-    in.ParallelFor(n / 100, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r)
-        in.ParallelFor(100, 5, [&](int64_t b, int64_t e) {
-          for (int64_t i = b; i < e; ++i) z[r * 100 + i] = static_cast<double>(r);
-        });
-    });
-    return opwright::SUCCESS;
-  }
-};
+  class NestedKernel : public opwright::OpKernelBase {
+   public:
+    Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
+      double* z = out->GetTensor(0)->Data<double>();
+      const int64_t n = out->GetTensor(0)->Size();
+      in.ParallelFor(n / 100, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r)
+          in.ParallelFor(100, 5, [&](int64_t b, int64_t e) {
+            for (int64_t i = b; i < e; ++i) z[r * 100 + i] = static_cast<double>(r);
+          });
+      });
+      return opwright::SUCCESS;
+    }
+  };
 
-class ThrowsKernel : public opwright::OpKernelBase {
- public:
-  Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
-    const int64_t grain = in.Attr<int64_t>("grain");
-    in.ParallelFor(1000, grain, [&](int64_t begin, int64_t) {
-      if (begin > 400 || grain >= 1000) out->GetTensor(0)->Data<float>();
-    });
-    return opwright::SUCCESS;
-  }
-};
+  class ThrowsKernel : public opwright::OpKernelBase {
+   public:
+    Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
+      const int64_t grain = in.Attr<int64_t>("grain");
+      in.ParallelFor(1000, grain, [&](int64_t begin, int64_t) {
+        if (begin > 400 || grain >= 1000) out->GetTensor(0)->Data<float>();
+      });
+      return opwright::SUCCESS;
+    }
+  };
 )cpp";
 
 class ParallelFor : public testing::Test {
@@ -68,8 +69,10 @@ class ParallelFor : public testing::Test {
   static void SetUpTestSuite() {
     const std::string x = Param1("x", R"(["float64"])", "[-2]");
     const std::string z = Param1("z", R"(["float64"])", "[-2]");
-    library_ = LoadOrFail(BuildLibrary(
-        Operators({Op(x, z, metadef_grain(), "parts"), Op(x, z, "", "nested"), Op(x, z, metadef_grain(), "throws")}), kSource));
+    library_ = LoadOrFail(
+        BuildLibrary(Operators({Op(x, z, metadef_grain(), "parts"), Op(x, z, "", "nested"),
+                                Op(x, z, metadef_grain(), "throws")}),
+                     kSource));
   }
   static std::string metadef_grain() {
     return R"j(, "attr": [{"name": "grain", "type": "int"}], "shape_rule": "same(x)")j";
@@ -86,7 +89,8 @@ class ParallelFor : public testing::Test {
     int64_t begin = 0;
     for (int64_t p = 0; p < parts; ++p) {
       const int64_t end = begin + n / parts + (p < n % parts ? 1 : 0);
-      for (int64_t i = begin; i < end; ++i) values[static_cast<size_t>(i)] = static_cast<double>(begin);
+      for (int64_t i = begin; i < end; ++i)
+        values[static_cast<size_t>(i)] = static_cast<double>(begin);
       begin = end;
     }
     return values;
@@ -97,7 +101,8 @@ std::shared_ptr<Library> ParallelFor::library_;
 
 TEST_F(ParallelFor, SplitsByLengthAndGrainAlone) {
   for (const int64_t n : {1, 2, 63, 64, 65, 1000, 100003})
-    for (const int64_t grain : {-1, 0, 1, 10, 500, 100000}) EXPECT_EQ(RunParts(n, grain), Expected(n, grain)) << n << " " << grain;
+    for (const int64_t grain : {-1, 0, 1, 10, 500, 100000})
+      EXPECT_EQ(RunParts(n, grain), Expected(n, grain)) << n << " " << grain;
 }
 
 TEST_F(ParallelFor, SplitsTheSameWithoutAHost) {
@@ -133,7 +138,8 @@ TEST_F(ParallelFor, WhatItsBodyThrowsIsTheCallsError) {
   Tensor x(kF64, {1}), z(kF64, {1});
   for (const int64_t grain : {10, 1000}) {
     const std::string error = Call(*FindOrFail(*library_, "throws"), {x}, {z}, {IntAttr(grain)});
-    EXPECT_TRUE(error.starts_with("throws: the kernel failed: Data<float32>() of a float64 tensor")) << error;
+    EXPECT_TRUE(error.starts_with("throws: the kernel failed: Data<float32>() of a float64 tensor"))
+        << error;
   }
   EXPECT_EQ(RunParts(1000, 10), Expected(1000, 10)) << "and the pool goes on";
 }

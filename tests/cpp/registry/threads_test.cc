@@ -55,7 +55,9 @@ TEST(Threads, LoadTheSameFileAndCallItsOperator) {
         continue;
       }
       Library* none = nullptr;
-      if (!seen.compare_exchange_strong(none, handle->shared().get()) && none != handle->shared().get()) ++wrong;
+      if (!seen.compare_exchange_strong(none, handle->shared().get()) &&
+          none != handle->shared().get())
+        ++wrong;
       const std::shared_ptr<Operator> op = (*handle)->Find("scale");
       for (int k = 0; k < 20; ++k) wrong += !TwoBecomes(*op, 6);
     }
@@ -69,8 +71,10 @@ TEST(Threads, MakeOneKernelObject) {
       "static int made = 0;\n"
       "struct OnceKernel : opwright::OpKernelBase {\n"
       "  OnceKernel() { __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED); }\n"
-      "  opwright::Status Compute(const opwright::OpKernelInput&, opwright::OpKernelOutput* out) override {\n"
-      "    *out->GetTensor(0)->Data<float>() = static_cast<float>(__atomic_load_n(&made, __ATOMIC_RELAXED));\n"
+      "  opwright::Status Compute(const opwright::OpKernelInput&, opwright::OpKernelOutput* out) "
+      "override {\n"
+      "    *out->GetTensor(0)->Data<float>() = static_cast<float>(__atomic_load_n(&made, "
+      "__ATOMIC_RELAXED));\n"
       "    return opwright::SUCCESS;\n  }\n};\n";
   const auto op = FindOrFail(*LoadOrFail(BuildLibrary(ScaleMetadef("once"), source)), "once");
   std::atomic<int> wrong = 0;

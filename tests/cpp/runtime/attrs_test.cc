@@ -13,7 +13,8 @@ namespace {
 using metadef::Float;
 
 std::string WithAttrs(std::string_view attrs) {
-  return metadef::Op(Float("x"), Float("z"), StrCat(R"j(, "shape_rule": "same(x)", "attr": [)j", attrs, "]"), "f");
+  return metadef::Op(Float("x"), Float("z"),
+                     StrCat(R"j(, "shape_rule": "same(x)", "attr": [)j", attrs, "]"), "f");
 }
 
 // Calls f with the attributes and hands those of the kernel to `look`.
@@ -28,13 +29,16 @@ constexpr auto kNothing = [](const OpwrightAttr*) {};
 
 TEST(ResolveAttrs, DefaultsOfEveryTypeAreFilledIn) {
   const auto optional = [](std::string_view name, std::string_view type, std::string_view value) {
-    return StrCat("{\"name\": \"", name, "\", \"type\": \"", type, "\", \"param_type\": \"optional\", \"default_value\": ", value, "}");
+    return StrCat("{\"name\": \"", name, "\", \"type\": \"", type,
+                  "\", \"param_type\": \"optional\", \"default_value\": ", value, "}");
   };
   const std::string attrs = StrCat(
-      optional("i", "int", "-3"), ",", optional("f", "float", "0.25"), ",", optional("s", "string", "\"h\\u00e9\""), ",",
-      optional("b", "bool", "true"), ",", optional("t", "type", "\"float16\""), ",", optional("li", "list_int", "[1, 2, 3]"), ",",
-      optional("lf", "list_float", "[0.5]"), ",", optional("ls", "list_string", "[\"a\", \"\"]"), ",",
-      optional("lb", "list_bool", "[true, false]"), ",", optional("lli", "list_list_int", "[[1, 2], [], [3]]"), ",",
+      optional("i", "int", "-3"), ",", optional("f", "float", "0.25"), ",",
+      optional("s", "string", "\"h\\u00e9\""), ",", optional("b", "bool", "true"), ",",
+      optional("t", "type", "\"float16\""), ",", optional("li", "list_int", "[1, 2, 3]"), ",",
+      optional("lf", "list_float", "[0.5]"), ",", optional("ls", "list_string", "[\"a\", \"\"]"),
+      ",", optional("lb", "list_bool", "[true, false]"), ",",
+      optional("lli", "list_list_int", "[[1, 2], [], [3]]"), ",",
       optional("none", "list_int", "[]"));
   const std::string error = CallF(attrs, {}, [](const OpwrightAttr* a) {
     EXPECT_EQ(a[0].value.i, -3);
@@ -65,13 +69,15 @@ constexpr const char* kTwo = R"({"name": "eps", "type": "float"},
                                 {"name": "axis", "type": "int", "param_type": "optional", "default_value": -1})";
 
 TEST(ResolveAttrs, AMissingRequiredOneIsNamedWithItsType) {
-  EXPECT_EQ(CallF(kTwo, {}, kNothing), "f: attribute eps (float) is required and was not given [CL006]");
+  EXPECT_EQ(CallF(kTwo, {}, kNothing),
+            "f: attribute eps (float) is required and was not given [CL006]");
   EXPECT_EQ(CallF(kTwo, {OpwrightAttr{}, IntAttr(2)}, kNothing),
             "f: attribute eps (float) is required and was not given [CL006]");
 }
 
 TEST(ResolveAttrs, AnotherTypeIsRefusedWithBoth) {
-  EXPECT_EQ(CallF(kTwo, {StringAttr("x")}, kNothing), "f: attribute eps is float in the metadef, string was given [CL006]");
+  EXPECT_EQ(CallF(kTwo, {StringAttr("x")}, kNothing),
+            "f: attribute eps is float in the metadef, string was given [CL006]");
   EXPECT_EQ(CallF(kTwo, {FloatAttr(1), FloatAttr(2)}, kNothing),
             "f: attribute axis is int in the metadef, float was given [CL006]");
   EXPECT_EQ(CallF(kTwo, {FloatAttr(1), BoolAttr(true)}, kNothing),
@@ -79,11 +85,12 @@ TEST(ResolveAttrs, AnotherTypeIsRefusedWithBoth) {
 }
 
 TEST(ResolveAttrs, AnIntIsTakenForAFloatAndAStringForADtype) {
-  EXPECT_EQ(CallF(kTwo, {IntAttr(3)}, [](const OpwrightAttr* a) {
-              EXPECT_EQ(a[0].type, kOpwrightAttrFloat);
-              EXPECT_EQ(a[0].value.f, 3.0);
-              EXPECT_EQ(a[1].value.i, -1);
-            }),
+  EXPECT_EQ(CallF(kTwo, {IntAttr(3)},
+                  [](const OpwrightAttr* a) {
+                    EXPECT_EQ(a[0].type, kOpwrightAttrFloat);
+                    EXPECT_EQ(a[0].value.f, 3.0);
+                    EXPECT_EQ(a[1].value.i, -1);
+                  }),
             "");
   EXPECT_EQ(CallF(R"({"name": "dtype", "type": "type"})", {StringAttr("int8")},
                   [](const OpwrightAttr* a) { EXPECT_EQ(a[0].type, kOpwrightAttrType); }),
@@ -94,11 +101,12 @@ TEST(ResolveAttrs, AListOfIntsIsTakenForAListOfFloats) {
   const int64_t ints[] = {1, -2};
   OpwrightAttr given = {kOpwrightAttrListInt, 0, 2, {}};
   given.value.data = ints;
-  EXPECT_EQ(CallF(R"({"name": "weights", "type": "list_float"})", {given}, [](const OpwrightAttr* a) {
-              EXPECT_EQ(a[0].type, kOpwrightAttrListFloat);
-              ASSERT_EQ(a[0].size, 2);
-              EXPECT_EQ(static_cast<const double*>(a[0].value.data)[1], -2.0);
-            }),
+  EXPECT_EQ(CallF(R"({"name": "weights", "type": "list_float"})", {given},
+                  [](const OpwrightAttr* a) {
+                    EXPECT_EQ(a[0].type, kOpwrightAttrListFloat);
+                    ASSERT_EQ(a[0].size, 2);
+                    EXPECT_EQ(static_cast<const double*>(a[0].value.data)[1], -2.0);
+                  }),
             "");
 }
 
@@ -112,7 +120,8 @@ TEST(ResolveAttrs, AnEmptyListIsAListOfEveryType) {
 }
 
 TEST(ResolveAttrs, MoreThanTheMetadefListsAreRefused) {
-  EXPECT_EQ(CallF(kTwo, {FloatAttr(1), IntAttr(1), IntAttr(1)}, kNothing), "f: 3 attributes given, the metadef lists 2 [CL006]");
+  EXPECT_EQ(CallF(kTwo, {FloatAttr(1), IntAttr(1), IntAttr(1)}, kNothing),
+            "f: 3 attributes given, the metadef lists 2 [CL006]");
 }
 
 }  // namespace

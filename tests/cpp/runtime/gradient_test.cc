@@ -22,10 +22,13 @@ std::string Forward(std::string_view more = "") {
   return metadef::Op(Float("x") + ", " + Float("y"), Float("a") + ", " + Float("b"),
                      StrCat(R"j(, "shape_rule": "same(x)")j", more), "f");
 }
-std::string Backward(std::string_view grad_kind, std::string_view result_kind, std::string_view more = "") {
-  return metadef::Op(Float("x") + ", " + Float("grad_a", "[-2]", grad_kind) + ", " + Float("grad_b", "[-2]", grad_kind),
-                     Float("grad_x", "[-2]", result_kind) + ", " + Float("grad_y", "[-2]", result_kind),
-                     StrCat(kForwardRule, more), "f_grad");
+std::string Backward(std::string_view grad_kind, std::string_view result_kind,
+                     std::string_view more = "") {
+  return metadef::Op(
+      Float("x") + ", " + Float("grad_a", "[-2]", grad_kind) + ", " +
+          Float("grad_b", "[-2]", grad_kind),
+      Float("grad_x", "[-2]", result_kind) + ", " + Float("grad_y", "[-2]", result_kind),
+      StrCat(kForwardRule, more), "f_grad");
 }
 
 struct Tensors {
@@ -48,7 +51,9 @@ TEST(Gradient, InputsAndGradientsFindTheirPlacesByName) {
       Out(call, 1, i, In(call, 0, i) * In(call, 2, i));
     }
   });
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b}, {t.grad_x, t.grad_y}), "");
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+                                     {t.grad_x, t.grad_y}),
+            "");
   EXPECT_EQ(t.grad_x.Values(), (std::vector<double>{10, 40}));
   EXPECT_EQ(t.grad_y.Values(), (std::vector<double>{30, 80}));
 }
@@ -63,7 +68,9 @@ TEST(Gradient, OfAnUnusedOutputIsZerosForARequiredInput) {
       EXPECT_EQ(In(call, 2, i), i == 0 ? 30 : 40);
     }
   });
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {Arg(), t.grad_b}, {t.grad_x, t.grad_y}), "");
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {Arg(), t.grad_b},
+                                     {t.grad_x, t.grad_y}),
+            "");
   EXPECT_EQ(backward.calls, 1);
 }
 
@@ -74,7 +81,9 @@ TEST(Gradient, OfAnUnusedOutputIsAbsentForAnOptionalInput) {
     EXPECT_EQ(call.inputs[1].count, 0);
     EXPECT_EQ(call.inputs[2].count, 1);
   });
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {Arg(), t.grad_b}, {t.grad_x, t.grad_y}), "");
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {Arg(), t.grad_b},
+                                     {t.grad_x, t.grad_y}),
+            "");
   EXPECT_EQ(backward.calls, 1);
 }
 
@@ -87,7 +96,9 @@ TEST(Gradient, ThatIsUnwantedIsNullForAnOptionalOutput) {
     Out(call, 1, 0, 7);
     Out(call, 1, 1, 8);
   });
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b}, {Arg(), t.grad_y}), "");
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+                                     {Arg(), t.grad_y}),
+            "");
   EXPECT_EQ(t.grad_y.Values(), (std::vector<double>{7, 8}));
 }
 
@@ -99,7 +110,9 @@ TEST(Gradient, ThatIsUnwantedGoesToScratchForARequiredOutput) {
     EXPECT_NE(call.outputs[0].tensors[0].data, nullptr);
     for (int64_t i = 0; i < 2; ++i) Out(call, 0, i, 99);
   });
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b}, {Arg(), t.grad_y}), "");
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+                                     {Arg(), t.grad_y}),
+            "");
   EXPECT_EQ(backward.calls, 1);
   EXPECT_EQ(t.x.Values(), (std::vector<double>{1, 2}));
 }
@@ -107,9 +120,13 @@ TEST(Gradient, ThatIsUnwantedGoesToScratchForARequiredOutput) {
 TEST(Gradient, ThatIsUnwantedNeedsNoShapeWhenTheForwardInputIsNotSaved) {
   Tensors t;
   TestOp forward(Forward());
-  TestOp backward(metadef::Op(Float("grad_a") + ", " + Float("grad_b"),
-                              Float("grad_x", "[-2]", kOptional) + ", " + Float("grad_y", "[-2]", kOptional), kForwardRule, "f_grad"));
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b}, {t.grad_x, Arg()}), "");
+  TestOp backward(
+      metadef::Op(Float("grad_a") + ", " + Float("grad_b"),
+                  Float("grad_x", "[-2]", kOptional) + ", " + Float("grad_y", "[-2]", kOptional),
+                  kForwardRule, "f_grad"));
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+                                     {t.grad_x, Arg()}),
+            "");
   EXPECT_EQ(backward.calls, 1);
 }
 
@@ -123,26 +140,35 @@ TEST(Gradient, WithAnyStridesIsReadAndWritten) {
   repeated.Fill(5);
   Tensor backwards = Tensor::Strided(kF64, {2}, {-1}, 1, 2);
   Tensor result = Tensor::Strided(kF32, {2}, {3}, 1, 8);
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {repeated, backwards}, {result, Arg()}), "");
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {repeated, backwards},
+                                     {result, Arg()}),
+            "");
   EXPECT_EQ(result.Values(), (std::vector<double>{7, 6}));
 }
 
 TEST(Gradient, ForAnInputThatTheBackwardOperatorLeavesOutIsRefused) {
   Tensors t;
   TestOp forward(Forward());
-  TestOp backward(metadef::Op(Float("x") + ", " + Float("grad_a"), Float("grad_x"), kForwardRule, "f_grad"));
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b}, {t.grad_x, Arg()}), "");
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b}, {t.grad_x, t.grad_y}),
+  TestOp backward(
+      metadef::Op(Float("x") + ", " + Float("grad_a"), Float("grad_x"), kForwardRule, "f_grad"));
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+                                     {t.grad_x, Arg()}),
+            "");
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+                                     {t.grad_x, t.grad_y}),
             "f: the backward operator f_grad gives no gradient for input y [GR002]");
 }
 
 TEST(Gradient, SavedOutputsAreHandedOver) {
   Tensors t;
   TestOp forward(Forward());
-  TestOp backward(metadef::Op(Float("b") + ", " + Float("grad_b"), Float("grad_y"), kForwardRule, "f_grad"),
-                  [](const OpwrightCall& call) { EXPECT_EQ(In(call, 0, 0), 77); });
+  TestOp backward(
+      metadef::Op(Float("b") + ", " + Float("grad_b"), Float("grad_y"), kForwardRule, "f_grad"),
+      [](const OpwrightCall& call) { EXPECT_EQ(In(call, 0, 0), 77); });
   t.b.Fill(77);
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b}, {Arg(), t.grad_y}), "");
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+                                     {Arg(), t.grad_y}),
+            "");
   EXPECT_EQ(backward.calls, 1);
 }
 
@@ -150,33 +176,42 @@ TEST(Gradient, AttributesWithTheSameNameArePassedOnInTheBackwardOperatorsOrder) 
   Tensors t;
   TestOp forward(Forward(R"(, "attr": [{"name": "p", "type": "int"},
                                        {"name": "q", "type": "float", "param_type": "optional", "default_value": 0.5}])"));
-  TestOp backward(Backward("", kOptional, R"(, "attr": [{"name": "q", "type": "float"}, {"name": "p", "type": "int"},
+  TestOp backward(
+      Backward("", kOptional,
+               R"(, "attr": [{"name": "q", "type": "float"}, {"name": "p", "type": "int"},
                                        {"name": "own", "type": "int", "param_type": "optional", "default_value": 4}])"),
-                  [](const OpwrightCall& call) {
-                    EXPECT_EQ(call.attrs[0].value.f, 0.5);
-                    EXPECT_EQ(call.attrs[1].value.i, 9);
-                    EXPECT_EQ(call.attrs[2].value.i, 4);
-                  });
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b}, {t.grad_x, Arg()}, {IntAttr(9)}), "");
+      [](const OpwrightCall& call) {
+        EXPECT_EQ(call.attrs[0].value.f, 0.5);
+        EXPECT_EQ(call.attrs[1].value.i, 9);
+        EXPECT_EQ(call.attrs[2].value.i, 4);
+      });
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+                                     {t.grad_x, Arg()}, {IntAttr(9)}),
+            "");
   EXPECT_EQ(backward.calls, 1);
 }
 
 TEST(Gradient, TheLongFormSaysEverythingItself) {
   Tensors t;
-  TestOp forward(Forward(R"(, "gradient": {"op": "g", "inputs": ["grad_b", "y"], "outputs": ["y"]})"));
-  TestOp backward(metadef::Op(Float("p") + ", " + Float("q"), Float("r"), kForwardRule, "g"), [](const OpwrightCall& call) {
-    for (int64_t i = 0; i < 2; ++i) Out(call, 0, i, In(call, 0, i) * In(call, 1, i));
-  });
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b}, {Arg(), t.grad_y}), "");
+  TestOp forward(
+      Forward(R"(, "gradient": {"op": "g", "inputs": ["grad_b", "y"], "outputs": ["y"]})"));
+  TestOp backward(metadef::Op(Float("p") + ", " + Float("q"), Float("r"), kForwardRule, "g"),
+                  [](const OpwrightCall& call) {
+                    for (int64_t i = 0; i < 2; ++i)
+                      Out(call, 0, i, In(call, 0, i) * In(call, 1, i));
+                  });
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+                                     {Arg(), t.grad_y}),
+            "");
   EXPECT_EQ(t.grad_y.Values(), (std::vector<double>{90, 160}));
 }
 
 TEST(Gradient, OfAnEmptyInputOverNoRowsIsComputed) {
   // y = x + bias over no rows: the bias's gradient is zeros of its own shape.
-  TestOp forward(metadef::Op(Float("x", R"(["m", "n"])") + ", " + Float("bias", R"(["n"])"), Float("z", R"(["m", "n"])"),
-                             R"j(, "shape_rule": "same(x)")j", "f"));
-  TestOp backward(metadef::Op(Float("bias", R"(["n"])") + ", " + Float("grad_z", R"(["m", "n"])"), Float("grad_bias", R"(["n"])"),
-                              kForwardRule, "f_grad"),
+  TestOp forward(metadef::Op(Float("x", R"(["m", "n"])") + ", " + Float("bias", R"(["n"])"),
+                             Float("z", R"(["m", "n"])"), R"j(, "shape_rule": "same(x)")j", "f"));
+  TestOp backward(metadef::Op(Float("bias", R"(["n"])") + ", " + Float("grad_z", R"(["m", "n"])"),
+                              Float("grad_bias", R"(["n"])"), kForwardRule, "f_grad"),
                   [](const OpwrightCall& call) {
                     for (int64_t i = 0; i < 3; ++i) Out(call, 0, i, 0);
                   });

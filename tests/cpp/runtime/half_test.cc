@@ -28,7 +28,8 @@ bool IsNan16(uint16_t bits, uint16_t exponent) {
   return (bits & exponent) == exponent && (bits & 0x7fff) != exponent;
 }
 
-// Doubles that are hard to round: every tie and its neighbours, and many at random over all exponents.
+// Doubles that are hard to round: every tie and its neighbours, and many at random over all
+// exponents.
 template <class Visit>
 void ForHardDoubles(uint16_t (*oracle)(double), double (*decode)(uint16_t), const Visit& visit) {
   for (uint32_t bits = 0; bits < 0x7c00; bits += 1) {
@@ -47,8 +48,9 @@ void ForHardDoubles(uint16_t (*oracle)(double), double (*decode)(uint16_t), cons
                                     static_cast<int>(random() % 300) - 160);
     visit(value, oracle(value));
   }
-  for (const double value : {0.0, -0.0, 1e308, -1e308, 65519.999, 65520.0, 3.3953e38, 3.4e38, 4e38, 5e-324, 1e-45, -1e-46,
-                             std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()})
+  for (const double value :
+       {0.0, -0.0, 1e308, -1e308, 65519.999, 65520.0, 3.3953e38, 3.4e38, 4e38, 5e-324, 1e-45,
+        -1e-46, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()})
     visit(value, oracle(value));
 }
 
@@ -96,8 +98,9 @@ TEST(Float16, FloatsRoundToNearestEven) {
 }
 
 TEST(Float16, DoublesRoundOnce) {
-  ForHardDoubles(&OracleF16, &DecodeF16,
-                 [](double value, uint16_t oracle) { ASSERT_EQ(Convert(value, kF16), oracle) << value; });
+  ForHardDoubles(&OracleF16, &DecodeF16, [](double value, uint16_t oracle) {
+    ASSERT_EQ(Convert(value, kF16), oracle) << value;
+  });
   EXPECT_TRUE(IsNan16(Convert(std::nan(""), kF16), 0x7c00));
 }
 
@@ -122,8 +125,9 @@ TEST(Bfloat16, FloatsRoundToNearestEven) {
 }
 
 TEST(Bfloat16, DoublesRoundOnce) {
-  ForHardDoubles(&OracleBf16, &DecodeBf16,
-                 [](double value, uint16_t oracle) { ASSERT_EQ(Convert(value, kBf16), oracle) << value; });
+  ForHardDoubles(&OracleBf16, &DecodeBf16, [](double value, uint16_t oracle) {
+    ASSERT_EQ(Convert(value, kBf16), oracle) << value;
+  });
   EXPECT_TRUE(IsNan16(Convert(std::nan(""), kBf16), 0x7f80));
 }
 

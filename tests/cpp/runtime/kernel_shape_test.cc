@@ -44,7 +44,8 @@ TEST(KernelRule, AnOutputThatInferShapeForgetsIsNamed) {
   TestOp op(TwoOutputs());
   op.WithInferShape([](const OpwrightCall& call) { Set(call, 0, {1}); });
   Tensor x(kF32, {4});
-  EXPECT_EQ(op.Infer({x}, {IntAttr(1)}), "top: InferShape did not set the shape of output counts [CL005]");
+  EXPECT_EQ(op.Infer({x}, {IntAttr(1)}),
+            "top: InferShape did not set the shape of output counts [CL005]");
 }
 
 TEST(KernelRule, ANegativeDimensionIsShown) {
@@ -56,7 +57,8 @@ TEST(KernelRule, ANegativeDimensionIsShown) {
 
 TEST(KernelRule, AShapeThatNoTensorHasIsShown) {
   TestOp op(metadef::Op(Float("x"), Float("z"), R"(, "shape_rule": "kernel")", "f"));
-  op.WithInferShape([](const OpwrightCall& call) { Set(call, 0, {int64_t{1} << 40, int64_t{1} << 40}); });
+  op.WithInferShape(
+      [](const OpwrightCall& call) { Set(call, 0, {int64_t{1} << 40, int64_t{1} << 40}); });
   Tensor x(kF32, {4});
   const std::string text = op.Infer({x});
   EXPECT_NE(text.find("[1099511627776, 1099511627776]"), text.npos) << text;
@@ -65,16 +67,19 @@ TEST(KernelRule, AShapeThatNoTensorHasIsShown) {
 }
 
 TEST(KernelRule, AShapeThatTheOutputsOwnListForbidsIsRefused) {
-  TestOp op(metadef::Op(Float("x", R"(["n"])"), Float("z", R"(["n", -1])"), R"(, "shape_rule": "kernel")", "f"));
+  TestOp op(metadef::Op(Float("x", R"(["n"])"), Float("z", R"(["n", -1])"),
+                        R"(, "shape_rule": "kernel")", "f"));
   Dims given;
   op.WithInferShape([&](const OpwrightCall& call) { Set(call, 0, given); });
   Tensor x(kF32, {4});
   given = {4, 2};
   EXPECT_EQ(op.Infer({x}), "float32[4, 2]");
   given = {4};
-  EXPECT_EQ(op.Infer({x}), "f: InferShape gave output z the shape [4], the metadef says [\"n\", -1] [CL005]");
+  EXPECT_EQ(op.Infer({x}),
+            "f: InferShape gave output z the shape [4], the metadef says [\"n\", -1] [CL005]");
   given = {5, 2};
-  EXPECT_EQ(op.Infer({x}), "f: InferShape gave output z the shape [5, 2], the metadef says [\"n\", -1] [CL005]");
+  EXPECT_EQ(op.Infer({x}),
+            "f: InferShape gave output z the shape [5, 2], the metadef says [\"n\", -1] [CL005]");
 }
 
 TEST(KernelRule, AClassWithoutInferShapeIsNamed) {
@@ -84,7 +89,8 @@ TEST(KernelRule, AClassWithoutInferShapeIsNamed) {
 }
 
 TEST(KernelRule, OtherOutputsMayHaveRulesOfTheirOwn) {
-  TestOp op(metadef::Op(Float("x"), Float("a") + ", " + Float("b"), R"j(, "shape_rule": {"a": "kernel", "b": "same(x)"})j", "f"));
+  TestOp op(metadef::Op(Float("x"), Float("a") + ", " + Float("b"),
+                        R"j(, "shape_rule": {"a": "kernel", "b": "same(x)"})j", "f"));
   op.WithInferShape([](const OpwrightCall& call) { Set(call, 0, {7}); });
   Tensor x(kF32, {4});
   EXPECT_EQ(op.Infer({x}), "float32[7]; float32[4]");

@@ -17,8 +17,10 @@ using metadef::Param1;
 
 constexpr const char* kTwoColumns = R"(["float32", "float64"])";
 
-std::string Add(std::string_view more = R"j(, "shape_rule": "same(x, y)")j", std::string_view list = "[-2]") {
-  return metadef::Op(Param1("x", kTwoColumns, list) + ", " + Param1("y", kTwoColumns, list), Param1("z", kTwoColumns, list), more, "add");
+std::string Add(std::string_view more = R"j(, "shape_rule": "same(x, y)")j",
+                std::string_view list = "[-2]") {
+  return metadef::Op(Param1("x", kTwoColumns, list) + ", " + Param1("y", kTwoColumns, list),
+                     Param1("z", kTwoColumns, list), more, "add");
 }
 
 // The column of the short way; -1 for the long one.
@@ -56,7 +58,8 @@ TEST(PlainColumn, LeavesEverythingElseToTheLongWay) {
   const std::string add = Add();
   Tensor x(kF32, {2, 2}), y(kF32, {2, 2}), z(kF32, {2, 2});
   ASSERT_EQ(Column(add, x, y, z), 0);
-  Tensor doubles(kF64, {2, 2}), ints(kI32, {2, 2}), flat(kF32, {4}), empty(kF32, {0}), row(kF32, {1, 2});
+  Tensor doubles(kF64, {2, 2}), ints(kI32, {2, 2}), flat(kF32, {4}), empty(kF32, {0}),
+      row(kF32, {1, 2});
   Tensor transposed = Tensor::Strided(kF32, {2, 2}, {1, 2}, 0, 4);
   Tensor bare(kF32, {2, 2}), moved(kF32, {2, 2});
   bare.WithoutStrides();
@@ -79,10 +82,14 @@ TEST(PlainColumn, LeavesEverythingElseToTheLongWay) {
   OpwrightTensor other_device = x.raw();
   other_device.device_type = 2;
   EXPECT_EQ(Column(add, Arg(other_device), y, z), -1) << "another device";
-  EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)")j", R"(["m", "n"])"), x, y, z), -1) << "names to compare";
-  EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)")j", "[2, 2]"), x, y, z), -1) << "fixed dimensions";
-  EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)", "mutates": ["x"])j"), x, y, z), -1) << "a written input";
-  EXPECT_EQ(Column(Add(R"j(, "shape_rule": ["x.dim(0)", 2])j"), x, y, z), -1) << "a rule with expressions";
+  EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)")j", R"(["m", "n"])"), x, y, z), -1)
+      << "names to compare";
+  EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)")j", "[2, 2]"), x, y, z), -1)
+      << "fixed dimensions";
+  EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)", "mutates": ["x"])j"), x, y, z), -1)
+      << "a written input";
+  EXPECT_EQ(Column(Add(R"j(, "shape_rule": ["x.dim(0)", 2])j"), x, y, z), -1)
+      << "a rule with expressions";
 }
 
 }  // namespace

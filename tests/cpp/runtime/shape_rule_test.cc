@@ -32,11 +32,14 @@ TEST(DimsRule, NumbersDimsAndRank) {
 }
 
 TEST(DimsRule, ArithmeticIsThatOfPython) {
-  EXPECT_EQ(ByRule(R"(["a + b", "a - b", "a * b", "a // b", "a % b"])", {1}), "float32[9, 5, 14, 3, 1]");
+  EXPECT_EQ(ByRule(R"(["a + b", "a - b", "a * b", "a // b", "a % b"])", {1}),
+            "float32[9, 5, 14, 3, 1]");
   EXPECT_EQ(ByRule(R"j(["min(a, b)", "max(a, b)", "ceil_div(a, b)"])j", {1}), "float32[2, 7, 4]");
   // -7 // 2 = -4, -7 % 2 = 1, 7 // -2 = -4, 7 % -2 = -1, ceil(-7 / 2) = -3, ceil(7 / -2) = -3
-  EXPECT_EQ(ByRule(R"(["a // b + 4", "a % b", "ceil_div(a, b) + 3"])", {1}, -7, 2), "float32[0, 1, 0]");
-  EXPECT_EQ(ByRule(R"(["a // b + 4", "a % b + 1", "ceil_div(a, b) + 3"])", {1}, 7, -2), "float32[0, 0, 0]");
+  EXPECT_EQ(ByRule(R"(["a // b + 4", "a % b", "ceil_div(a, b) + 3"])", {1}, -7, 2),
+            "float32[0, 1, 0]");
+  EXPECT_EQ(ByRule(R"(["a // b + 4", "a % b + 1", "ceil_div(a, b) + 3"])", {1}, 7, -2),
+            "float32[0, 0, 0]");
   EXPECT_EQ(ByRule(R"j(["a // b", "a % b", "ceil_div(a, b)"])j", {1}, -8, -2), "float32[4, 0, 4]");
   EXPECT_EQ(ByRule(R"(["-a + 9"])", {1}), "float32[2]");
 }
@@ -55,11 +58,17 @@ TEST(DimsRule, DivisionByZeroIsAnErrorWithTheValue) {
 
 TEST(DimsRule, OverflowIsAnErrorWithTheValues) {
   constexpr int64_t kMost = INT64_MAX;
-  EXPECT_NE(ByRule(R"(["a + b"])", {1}, kMost, 1).find("overflow with 9223372036854775807 and 1 [CL005]"), std::string::npos);
-  EXPECT_NE(ByRule(R"(["a - b"])", {1}, INT64_MIN, 1).find("overflow with -9223372036854775808 and 1"), std::string::npos);
-  EXPECT_NE(ByRule(R"(["a * b"])", {1}, kMost, 2).find("overflow with 9223372036854775807 and 2"), std::string::npos);
+  EXPECT_NE(
+      ByRule(R"(["a + b"])", {1}, kMost, 1).find("overflow with 9223372036854775807 and 1 [CL005]"),
+      std::string::npos);
+  EXPECT_NE(
+      ByRule(R"(["a - b"])", {1}, INT64_MIN, 1).find("overflow with -9223372036854775808 and 1"),
+      std::string::npos);
+  EXPECT_NE(ByRule(R"(["a * b"])", {1}, kMost, 2).find("overflow with 9223372036854775807 and 2"),
+            std::string::npos);
   EXPECT_NE(ByRule(R"(["a // b"])", {1}, INT64_MIN, -1).find("CL005"), std::string::npos);
-  EXPECT_NE(ByRule(R"(["-a"])", {1}, INT64_MIN).find("overflow with -9223372036854775808"), std::string::npos);
+  EXPECT_NE(ByRule(R"(["-a"])", {1}, INT64_MIN).find("overflow with -9223372036854775808"),
+            std::string::npos);
   EXPECT_EQ(ByRule(R"(["ceil_div(a, b) + 4611686018427387904"])", {1}, INT64_MIN, 2), "float32[0]");
 }
 
@@ -70,36 +79,43 @@ TEST(DimsRule, AShapeThatNoMemoryCanHoldIsAnError) {
 }
 
 TEST(DimsRule, LeadingDotsCarryTheDimensionsInFront) {
-  TestOp op(metadef::Op(Float("x", R"(["...", "n"])"), Float("z", R"(["...", -1])"), R"(, "shape_rule": ["...", "2 * n"])", "f"));
+  TestOp op(metadef::Op(Float("x", R"(["...", "n"])"), Float("z", R"(["...", -1])"),
+                        R"(, "shape_rule": ["...", "2 * n"])", "f"));
   Tensor vector(kF32, {3}), cube(kF32, {4, 5, 3});
   EXPECT_EQ(op.Infer({vector}), "float32[6]");
   EXPECT_EQ(op.Infer({cube}), "float32[4, 5, 6]");
 }
 
 TEST(DimsRule, MoreDimensionsThanATensorMayHaveAreAnError) {
-  TestOp op(metadef::Op(Float("x", R"(["...", "n"])"), Float("z", R"(["...", -1, -1])"), R"(, "shape_rule": ["...", "n", "n"])", "f"));
+  TestOp op(metadef::Op(Float("x", R"(["...", "n"])"), Float("z", R"(["...", -1, -1])"),
+                        R"(, "shape_rule": ["...", "n", "n"])", "f"));
   Tensor x(kF32, Dims(OPWRIGHT_MAX_RANK, 1));
   EXPECT_EQ(op.Infer({x}),
-            "f: the shape of output z by [\"...\", \"n\", \"n\"]: it would have 33 dimensions, at most 32 are supported [CL005]");
+            "f: the shape of output z by [\"...\", \"n\", \"n\"]: it would have 33 dimensions, at "
+            "most 32 are supported [CL005]");
 }
 
 TEST(DimsRule, AttributesTakeTheirDefaults) {
-  TestOp op(metadef::Op(Float("x"), Float("z"), StrCat(kAttrs, R"(, "shape_rule": ["a", "b"])"), "f"));
+  TestOp op(
+      metadef::Op(Float("x"), Float("z"), StrCat(kAttrs, R"(, "shape_rule": ["a", "b"])"), "f"));
   Tensor x(kF32, {1});
   EXPECT_EQ(op.Infer({x}), "float32[7, 2]");
 }
 
 TEST(SameRule, TheInputsMustHaveEqualShapes) {
-  TestOp op(metadef::Op(Float("x") + ", " + Float("y"), Float("z"), R"j(, "shape_rule": "same(x, y)")j", "f"));
+  TestOp op(metadef::Op(Float("x") + ", " + Float("y"), Float("z"),
+                        R"j(, "shape_rule": "same(x, y)")j", "f"));
   Tensor a(kF32, {2, 3}), b(kF32, {2, 3}), c(kF32, {3});
   EXPECT_EQ(op.Infer({a, b}), "float32[2, 3]");
   EXPECT_EQ(op.Infer({a, c}),
-            "f: the shape of output z by same(x, y): inputs x [2, 3] and y [3] must have equal shapes; write "
+            "f: the shape of output z by same(x, y): inputs x [2, 3] and y [3] must have equal "
+            "shapes; write "
             "\"broadcast(...)\" in shape_rule if they may differ [CL005]");
 }
 
 TEST(DefaultRule, AnOutputTakesTheShapeOfTheInputsWithItsShapeList) {
-  TestOp op(metadef::Op(Float("x") + ", " + Float("y") + ", " + Float("w", R"(["n"])"), Float("z"), "", "f"));
+  TestOp op(metadef::Op(Float("x") + ", " + Float("y") + ", " + Float("w", R"(["n"])"), Float("z"),
+                        "", "f"));
   Tensor a(kF32, {2, 3}), b(kF32, {3}), w(kF32, {5});
   EXPECT_EQ(op.Infer({a, a, w}), "float32[2, 3]");
   const std::string text = op.Infer({a, b, w});
@@ -107,7 +123,8 @@ TEST(DefaultRule, AnOutputTakesTheShapeOfTheInputsWithItsShapeList) {
 }
 
 TEST(BroadcastRule, FollowsNumpy) {
-  TestOp op(metadef::Op(Float("x") + ", " + Float("y") + ", " + Float("w"), Float("z"), R"j(, "shape_rule": "broadcast(x, y, w)")j", "f"));
+  TestOp op(metadef::Op(Float("x") + ", " + Float("y") + ", " + Float("w"), Float("z"),
+                        R"j(, "shape_rule": "broadcast(x, y, w)")j", "f"));
   const auto shape = [&](Dims x, Dims y, Dims w) {
     Tensor a(kF32, std::move(x)), b(kF32, std::move(y)), c(kF32, std::move(w));
     return op.Infer({a, b, c});
@@ -118,21 +135,23 @@ TEST(BroadcastRule, FollowsNumpy) {
   EXPECT_EQ(shape({0}, {1}, {}), "float32[0]");
   EXPECT_EQ(shape({3, 0}, {1, 1}, {1}), "float32[3, 0]");
   EXPECT_EQ(shape({4, 3}, {4}, {1}),
-            "f: the shape of output z by broadcast(x, y, w): shape [4] of y does not broadcast with [4, 3] [CL005]");
-  EXPECT_NE(shape({0}, {2}, {1}).find("shape [2] of y does not broadcast with [0]"), std::string::npos);
+            "f: the shape of output z by broadcast(x, y, w): shape [4] of y does not broadcast "
+            "with [4, 3] [CL005]");
+  EXPECT_NE(shape({0}, {2}, {1}).find("shape [2] of y does not broadcast with [0]"),
+            std::string::npos);
 }
 
 TEST(BroadcastRule, AnAbsentInputHasNoSay) {
-  TestOp op(metadef::Op(Float("x") + ", " + Float("y", "[-2]", R"(, "param_type": "optional")"), Float("z"),
-                        R"j(, "shape_rule": "broadcast(x, y)")j", "f"));
+  TestOp op(metadef::Op(Float("x") + ", " + Float("y", "[-2]", R"(, "param_type": "optional")"),
+                        Float("z"), R"j(, "shape_rule": "broadcast(x, y)")j", "f"));
   Tensor x(kF32, {3}), y(kF32, {2, 1});
   EXPECT_EQ(op.Infer({x, Arg()}), "float32[3]");
   EXPECT_EQ(op.Infer({x, y}), "float32[2, 3]");
 }
 
 TEST(ForwardRule, WithoutAForwardInputTheOutputGivenSays) {
-  const std::string metadef =
-      metadef::Op(Float("grad_z"), Float("grad_x"), R"(, "shape_rule": {"grad_x": "forward"})", "f_grad");
+  const std::string metadef = metadef::Op(Float("grad_z"), Float("grad_x"),
+                                          R"(, "shape_rule": {"grad_x": "forward"})", "f_grad");
   TestOp op(metadef, [](const OpwrightCall& call) { Out(call, 0, 0, In(call, 0, 0)); });
   Tensor grad(kF32, {1}, {5}), out(kF32, {1, 1});
   EXPECT_EQ(op.Run({grad}, {out}), "");
@@ -153,7 +172,8 @@ TEST(DynamicOutput, HasAsManyTensorsAsTheDynamicInputThatItsRuleNames) {
 
 TEST(DynamicOutput, OfAnEmptyListIsEmptyAndMayBeNull) {
   const std::string dynamic = R"(, "param_type": "dynamic")";
-  TestOp op(metadef::Op(Float("xs", "[-2]", dynamic), Float("zs", "[-2]", dynamic), R"j(, "shape_rule": "same(xs)")j", "f"));
+  TestOp op(metadef::Op(Float("xs", "[-2]", dynamic), Float("zs", "[-2]", dynamic),
+                        R"j(, "shape_rule": "same(xs)")j", "f"));
   EXPECT_EQ(op.Run({Arg()}, {Arg()}), "");
   EXPECT_EQ(op.calls, 0) << "no output has an element";
 }

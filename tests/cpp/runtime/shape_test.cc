@@ -16,44 +16,51 @@ using metadef::Float;
 
 // x of the shape list, z the same.
 std::string CallWith(const std::string& list, Dims shape) {
-  TestOp op(metadef::Op(Float("x", list), Float("z", list), R"j(, "shape_rule": "same(x)")j", "relu"));
+  TestOp op(
+      metadef::Op(Float("x", list), Float("z", list), R"j(, "shape_rule": "same(x)")j", "relu"));
   Tensor x(kF32, std::move(shape));
   return op.Infer({x});
 }
 
 TEST(BindShapes, RankMustAgree) {
   EXPECT_EQ(CallWith("[-1, -1]", {2, 3}), "float32[2, 3]");
-  EXPECT_EQ(CallWith("[-1, -1]", {2}),
-            "relu: input x has shape [2], the metadef says [-1, -1]: rank 2 expected, got 1 [CL004]");
+  EXPECT_EQ(
+      CallWith("[-1, -1]", {2}),
+      "relu: input x has shape [2], the metadef says [-1, -1]: rank 2 expected, got 1 [CL004]");
   EXPECT_EQ(CallWith("[]", {}), "float32[]");
-  EXPECT_EQ(CallWith("[]", {1}), "relu: input x has shape [1], the metadef says []: rank 0 expected, got 1 [CL004]");
+  EXPECT_EQ(CallWith("[]", {1}),
+            "relu: input x has shape [1], the metadef says []: rank 0 expected, got 1 [CL004]");
 }
 
 TEST(BindShapes, MinusOneIsRankOneAndTheMessageNamesMinusTwo) {
   EXPECT_EQ(CallWith("[-1]", {6}), "float32[6]");
   EXPECT_EQ(CallWith("[-1]", {2, 3}),
-            "relu: input x has shape [2, 3], the metadef says [-1]: rank 1 expected, got 2; [-1] is rank 1, write [-2] for "
+            "relu: input x has shape [2, 3], the metadef says [-1]: rank 1 expected, got 2; [-1] "
+            "is rank 1, write [-2] for "
             "any rank [CL004]");
 }
 
 TEST(BindShapes, MinusTwoIsAnyRank) {
-  for (const Dims& shape : {Dims{}, {0}, {3}, {2, 3}, {1, 2, 3, 4, 5, 6, 7}, Dims(OPWRIGHT_MAX_RANK, 1)})
+  for (const Dims& shape :
+       {Dims{}, {0}, {3}, {2, 3}, {1, 2, 3, 4, 5, 6, 7}, Dims(OPWRIGHT_MAX_RANK, 1)})
     EXPECT_TRUE(CallWith("[-2]", shape).starts_with("float32["));
 }
 
 TEST(BindShapes, FixedDimensionsMustAgree) {
   EXPECT_EQ(CallWith("[-1, 3]", {5, 3}), "float32[5, 3]");
   EXPECT_EQ(CallWith("[-1, 3]", {5, 2}),
-            "relu: input x has shape [5, 2], the metadef says [-1, 3]: dimension 1 must be 3, got 2 [CL004]");
+            "relu: input x has shape [5, 2], the metadef says [-1, 3]: dimension 1 must be 3, got "
+            "2 [CL004]");
 }
 
 TEST(BindShapes, NamedDimensionsAgreeWhereverTheyStandAndTheMessageNamesBoth) {
-  TestOp op(metadef::Op(Float("x", R"(["m", "k"])") + ", " + Float("w", R"(["k", "n"])"), Float("z", R"(["m", "n"])"),
-                        R"(, "shape_rule": ["m", "n"])", "matmul"));
+  TestOp op(metadef::Op(Float("x", R"(["m", "k"])") + ", " + Float("w", R"(["k", "n"])"),
+                        Float("z", R"(["m", "n"])"), R"(, "shape_rule": ["m", "n"])", "matmul"));
   Tensor x(kF32, {2, 3}), w(kF32, {3, 4}), bad(kF32, {5, 4});
   EXPECT_EQ(op.Infer({x, w}), "float32[2, 4]");
   EXPECT_EQ(op.Infer({x, bad}),
-            "matmul: input w has shape [5, 4], the metadef says [\"k\", \"n\"]: dimension 0 is k = 3 (from x), got 5 [CL004]");
+            "matmul: input w has shape [5, 4], the metadef says [\"k\", \"n\"]: dimension 0 is k = "
+            "3 (from x), got 5 [CL004]");
 }
 
 TEST(BindShapes, ANameTwiceInOneShapeIsASquare) {
@@ -63,7 +70,8 @@ TEST(BindShapes, ANameTwiceInOneShapeIsASquare) {
 }
 
 TEST(BindShapes, ANamedDimensionOfSizeZeroIsBoundToZero) {
-  TestOp op(metadef::Op(Float("x", R"(["n"])") + ", " + Float("y", R"(["n"])"), Float("z", R"(["n"])"), "", "add"));
+  TestOp op(metadef::Op(Float("x", R"(["n"])") + ", " + Float("y", R"(["n"])"),
+                        Float("z", R"(["n"])"), "", "add"));
   Tensor none(kF32, {0}), two(kF32, {2});
   EXPECT_EQ(op.Infer({none, none}), "float32[0]");
   const std::string text = op.Infer({none, two});
@@ -75,24 +83,27 @@ TEST(BindShapes, LeadingDotsAreAnyFurtherDimensionsInFront) {
   EXPECT_EQ(CallWith(R"(["...", "n"])", {2, 3, 7}), "float32[2, 3, 7]");
   EXPECT_EQ(CallWith(R"(["...", 3, "n"])", {9, 3, 7}), "float32[9, 3, 7]");
   EXPECT_EQ(CallWith(R"(["...", 3, "n"])", {7}),
-            "relu: input x has shape [7], the metadef says [\"...\", 3, \"n\"]: rank at least 2 expected, got 1 [CL004]");
+            "relu: input x has shape [7], the metadef says [\"...\", 3, \"n\"]: rank at least 2 "
+            "expected, got 1 [CL004]");
 }
 
 TEST(BindShapes, AllTensorsOfADynamicInputAreChecked) {
-  TestOp op(metadef::Op(Float("xs", R"(["n"])", R"(, "param_type": "dynamic")"), Float("z", R"(["n"])"),
-                        R"(, "shape_rule": ["n"])", "stack"));
+  TestOp op(metadef::Op(Float("xs", R"(["n"])", R"(, "param_type": "dynamic")"),
+                        Float("z", R"(["n"])"), R"(, "shape_rule": ["n"])", "stack"));
   Tensor a(kF32, {3}), b(kF32, {3}), c(kF32, {4});
   EXPECT_EQ(op.Infer({Arg{&a, &b}}), "float32[3]");
   EXPECT_NE(op.Infer({Arg{&a, &b, &c}}).find("n = 3 (from xs), got 4"), std::string::npos);
 }
 
 TEST(BindShapes, AnAbsentOptionalInputBindsNothing) {
-  TestOp op(metadef::Op(Float("x", "[-1]") + ", " + Float("bias", R"(["n"])", R"(, "param_type": "optional")"),
-                        Float("z", "[-1]"), R"(, "shape_rule": ["n"])", "biased"));
+  TestOp op(metadef::Op(
+      Float("x", "[-1]") + ", " + Float("bias", R"(["n"])", R"(, "param_type": "optional")"),
+      Float("z", "[-1]"), R"(, "shape_rule": ["n"])", "biased"));
   Tensor x(kF32, {3}), bias(kF32, {5});
   EXPECT_EQ(op.Infer({x, bias}), "float32[5]");
   EXPECT_EQ(op.Infer({x, Arg()}),
-            "biased: the shape of output z by [\"n\"]: n is not known: the input that has it is absent [CL005]");
+            "biased: the shape of output z by [\"n\"]: n is not known: the input that has it is "
+            "absent [CL005]");
 }
 
 TEST(CheckTensors, TensorsOfAnotherDeviceAreRefusedWithItsType) {
@@ -101,7 +112,8 @@ TEST(CheckTensors, TensorsOfAnotherDeviceAreRefusedWithItsType) {
   OpwrightTensor raw = x.raw();
   raw.device_type = 2;
   EXPECT_EQ(op.Infer({Arg(raw)}),
-            "relu: input x is on device type 2, this library runs on the CPU; copy it there first [CL007]");
+            "relu: input x is on device type 2, this library runs on the CPU; copy it there first "
+            "[CL007]");
 }
 
 TEST(CheckTensors, ImpossibleTensorsAreRefused) {
@@ -124,7 +136,8 @@ TEST(CheckTensors, ImpossibleTensorsAreRefused) {
 }
 
 TEST(CheckTensors, AFormatOtherThanNdIsRefusedAtTheCall) {
-  TestOp op(metadef::Op(Float("x", "[-2]", R"(, "format": ["NC1HWC0"])"), Float("z"), R"j(, "shape_rule": "same(x)")j", "relu"));
+  TestOp op(metadef::Op(Float("x", "[-2]", R"(, "format": ["NC1HWC0"])"), Float("z"),
+                        R"j(, "shape_rule": "same(x)")j", "relu"));
   Tensor x(kF32, {2});
   const std::string text = op.Infer({x});
   EXPECT_NE(text.find("[CL009]"), text.npos) << text;

@@ -13,8 +13,8 @@ namespace {
 using metadef::Param1;
 
 std::string Add(std::string_view dtypes, std::string_view more = "") {
-  return metadef::Op(Param1("x", dtypes, "[-2]") + ", " + Param1("y", dtypes, "[-2]"), Param1("z", dtypes, "[-2]"), more,
-                     "element_add");
+  return metadef::Op(Param1("x", dtypes, "[-2]") + ", " + Param1("y", dtypes, "[-2]"),
+                     Param1("z", dtypes, "[-2]"), more, "element_add");
 }
 
 std::string ColumnOf(const std::string& metadef, OpwrightDType x, OpwrightDType y) {
@@ -46,39 +46,46 @@ TEST(SelectColumn, OneDtypeAloneIsNeverConverted) {
 
 TEST(SelectColumn, TheMessageNamesTheDtypeAsNumpyDoes) {
   EXPECT_EQ(ColumnOf(Add(R"(["float32", "float64"])"), kBf16, kBf16),
-            "element_add: dtype bfloat16 of input x not in metadef (float32, float64); convert it, or list the dtype "
+            "element_add: dtype bfloat16 of input x not in metadef (float32, float64); convert it, "
+            "or list the dtype "
             "[CL002]");
 }
 
 TEST(SelectColumn, DtypesThatAreListedButNotTogetherAreShownWithTheColumns) {
-  const std::string metadef = metadef::Op(
-      Param1("x", R"(["float32", "int32"])", "[-2]") + ", " + Param1("i", R"(["int32", "int64"])", "[-2]"),
-      Param1("z", R"(["float32", "int32"])", "[-2]", ""), R"j(, "shape_rule": "same(x)")j");
+  const std::string metadef = metadef::Op(Param1("x", R"(["float32", "int32"])", "[-2]") + ", " +
+                                              Param1("i", R"(["int32", "int64"])", "[-2]"),
+                                          Param1("z", R"(["float32", "int32"])", "[-2]", ""),
+                                          R"j(, "shape_rule": "same(x)")j");
   EXPECT_EQ(ColumnOf(metadef, kF32, kI64),
-            "test_op: no dtype column for x float32, i int64; the metadef has (float32, int32); (int32, int64) [CL002]");
+            "test_op: no dtype column for x float32, i int64; the metadef has (float32, int32); "
+            "(int32, int64) [CL002]");
 }
 
 TEST(SelectColumn, MixedFloatsGoToTheFirstColumnThatHoldsAllWithoutLoss) {
   EXPECT_EQ(ColumnOf(Add(R"(["float16", "float32", "float64"])"), kF16, kF32), "1");
   EXPECT_EQ(ColumnOf(Add(R"(["float16", "float64", "float32"])"), kF16, kF32), "1");
   EXPECT_EQ(ColumnOf(Add(R"(["float32", "float64"])"), kF64, kF32), "1");
-  EXPECT_EQ(ColumnOf(Add(R"(["float16", "bfloat16", "float32"])"), kF16, kBf16), "2") << "neither holds the other";
+  EXPECT_EQ(ColumnOf(Add(R"(["float16", "bfloat16", "float32"])"), kF16, kBf16), "2")
+      << "neither holds the other";
 }
 
 TEST(SelectColumn, MixedFloatsThatNoColumnHoldsAreRefused) {
   EXPECT_EQ(ColumnOf(Add(R"(["float16", "bfloat16"])"), kF16, kBf16),
-            "element_add: mixed float dtypes (x float16, y bfloat16) and no column that holds them all without loss; the "
+            "element_add: mixed float dtypes (x float16, y bfloat16) and no column that holds them "
+            "all without loss; the "
             "metadef has (float16, float16); (bfloat16, bfloat16) [CL003]");
   const std::string narrow = ColumnOf(Add(R"(["float32"])"), kF32, kF64);
   EXPECT_NE(narrow.find("[CL003]"), narrow.npos) << narrow;
 }
 
 TEST(SelectColumn, ThePolicyFloat32TakesEverythingToFloat32) {
-  const std::string op = Add(R"(["float16", "float32", "float64"])", R"(, "mixed_dtypes": "float32")");
+  const std::string op =
+      Add(R"(["float16", "float32", "float64"])", R"(, "mixed_dtypes": "float32")");
   EXPECT_EQ(ColumnOf(op, kF16, kF32), "1");
   EXPECT_EQ(ColumnOf(op, kF64, kF16), "1");
   EXPECT_EQ(ColumnOf(op, kF64, kF64), "2") << "not mixed: the exact column";
-  const std::string none = ColumnOf(Add(R"(["float16", "float64"])", R"(, "mixed_dtypes": "float32")"), kF16, kF64);
+  const std::string none =
+      ColumnOf(Add(R"(["float16", "float64"])", R"(, "mixed_dtypes": "float32")"), kF16, kF64);
   EXPECT_NE(none.find("no column of float32"), none.npos) << none;
 }
 
@@ -86,7 +93,8 @@ TEST(SelectColumn, ThePolicyErrorRefusesMixedFloats) {
   const std::string op = Add(R"(["float16", "float32"])", R"(, "mixed_dtypes": "error")");
   EXPECT_EQ(ColumnOf(op, kF32, kF32), "1");
   EXPECT_EQ(ColumnOf(op, kF16, kF32),
-            "element_add: mixed float dtypes (x float16, y float32) and the metadef says \"mixed_dtypes\": \"error\"; "
+            "element_add: mixed float dtypes (x float16, y float32) and the metadef says "
+            "\"mixed_dtypes\": \"error\"; "
             "convert them to one [CL003]");
 }
 
@@ -102,8 +110,10 @@ TEST(SelectColumn, PromotionLeavesIntegersAlone) {
 }
 
 TEST(SelectColumn, AWeakNumberTakesTheColumnThatTheTensorsChoose) {
-  const std::string metadef = Add(R"(["float64", "float32", "int32", "complex64"])", R"j(, "shape_rule": "broadcast(x, y)")j");
-  for (const auto& [dtype, column] : {std::pair(kF64, "0"), {kF32, "1"}, {kI32, "2"}, {kC64, "3"}}) {
+  const std::string metadef = Add(R"(["float64", "float32", "int32", "complex64"])",
+                                  R"j(, "shape_rule": "broadcast(x, y)")j");
+  for (const auto& [dtype, column] :
+       {std::pair(kF64, "0"), {kF32, "1"}, {kI32, "2"}, {kC64, "3"}}) {
     TestOp op(metadef);
     Tensor x(dtype, {2});
     Tensor two = Tensor::Weak(int64_t{2});
@@ -118,14 +128,16 @@ TEST(SelectColumn, AWeakNumberTakesTheColumnThatTheTensorsChoose) {
 }
 
 TEST(SelectColumn, WeakNumbersAreNoReasonToMix) {
-  TestOp op(Add(R"(["float16", "float32"])", R"j(, "mixed_dtypes": "error", "shape_rule": "broadcast(x, y)")j"));
+  TestOp op(Add(R"(["float16", "float32"])",
+                R"j(, "mixed_dtypes": "error", "shape_rule": "broadcast(x, y)")j"));
   Tensor x(kF16, {2});
   Tensor half = Tensor::Weak(0.5);
   EXPECT_EQ(op.Column({x, half}), "0");
 }
 
 TEST(SelectColumn, AWeakNumberReachesTheKernelInTheColumnsDtype) {
-  TestOp op(Add(R"(["float32", "float16", "int32", "uint8", "complex64"])", R"j(, "shape_rule": "broadcast(x, y)")j"),
+  TestOp op(Add(R"(["float32", "float16", "int32", "uint8", "complex64"])",
+                R"j(, "shape_rule": "broadcast(x, y)")j"),
             [](const OpwrightCall& call) { Out(call, 0, 0, In(call, 0, 0) + In(call, 1, 0)); });
   for (const OpwrightDType dtype : {kF32, kF16, kI32, kU8, kC64}) {
     Tensor x(dtype, {1}, {3});
@@ -145,9 +157,12 @@ TEST(SelectColumn, AWeakNumberThatItsColumnCannotHoldIsRefused) {
     return op.Run({x, y}, {z});
   };
   EXPECT_EQ(run(kU8, 255), "");
-  EXPECT_EQ(run(kU8, 256), "element_add: the number 256 of input y is out of range for uint8 [CL002]");
-  EXPECT_EQ(run(kU8, -1), "element_add: the number -1 of input y is out of range for uint8 [CL002]");
-  EXPECT_EQ(run(kI32, int64_t{1} << 31), "element_add: the number 2147483648 of input y is out of range for int32 [CL002]");
+  EXPECT_EQ(run(kU8, 256),
+            "element_add: the number 256 of input y is out of range for uint8 [CL002]");
+  EXPECT_EQ(run(kU8, -1),
+            "element_add: the number -1 of input y is out of range for uint8 [CL002]");
+  EXPECT_EQ(run(kI32, int64_t{1} << 31),
+            "element_add: the number 2147483648 of input y is out of range for int32 [CL002]");
   EXPECT_EQ(run(kI32, -(int64_t{1} << 31)), "");
 }
 
@@ -157,7 +172,8 @@ TEST(SelectColumn, CountsAreInTheUsersTerms) {
   EXPECT_EQ(op.Column({x}), "element_add: 1 input given, the metadef lists 2 [CL001]");
   EXPECT_EQ(op.Column({x, x, x}), "element_add: 3 inputs given, the metadef lists 2 [CL001]");
   EXPECT_EQ(op.Column({x, Arg()}), "element_add: input y is required and was not given [CL001]");
-  EXPECT_EQ(op.Column({x, Arg{&x, &x}}), "element_add: input y takes one tensor and was given a list [CL001]");
+  EXPECT_EQ(op.Column({x, Arg{&x, &x}}),
+            "element_add: input y takes one tensor and was given a list [CL001]");
 }
 
 TEST(SelectColumn, AnAbsentOptionalInputHasNoSay) {
@@ -171,8 +187,9 @@ TEST(SelectColumn, AnAbsentOptionalInputHasNoSay) {
 }
 
 TEST(SelectColumn, AllTensorsOfADynamicInputCount) {
-  const std::string metadef = metadef::Op(Param1("xs", R"(["float32", "float64"])", "[-2]", R"(, "param_type": "dynamic")"),
-                                          Param1("z", R"(["float32", "float64"])", "[-2]"), R"j(, "shape_rule": "broadcast(xs)")j");
+  const std::string metadef = metadef::Op(
+      Param1("xs", R"(["float32", "float64"])", "[-2]", R"(, "param_type": "dynamic")"),
+      Param1("z", R"(["float32", "float64"])", "[-2]"), R"j(, "shape_rule": "broadcast(xs)")j");
   TestOp op(metadef);
   Tensor a(kF32, {2}), b(kF64, {2}), c(kI32, {2});
   EXPECT_EQ(op.Column({Arg{&a, &a}}), "0");
@@ -185,7 +202,8 @@ TEST(SelectColumn, AnArgumentWithoutTensorsBehindItsCountIsRefused) {
   std::vector<OpwrightArgument> inputs(2, OpwrightArgument{nullptr, 1});
   const Expected<int32_t> column = SelectColumn(op.def(), inputs.data(), 2);
   ASSERT_FALSE(column.ok());
-  EXPECT_EQ(column.error().Text(), "element_add: input x has no tensors behind its count of 1 [CL001]");
+  EXPECT_EQ(column.error().Text(),
+            "element_add: input x has no tensors behind its count of 1 [CL001]");
 }
 
 }  // namespace

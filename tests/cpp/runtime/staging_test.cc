@@ -20,7 +20,8 @@ void TimesTen(const OpwrightCall& call) {
   const OpwrightTensor& x = call.inputs[0].tensors[0];
   for (int64_t i = 0; i < SizeOf(x); ++i) {
     const auto* at = static_cast<const char*>(x.data) + x.byte_offset + i * x.dtype.bits / 8;
-    auto* to = static_cast<char*>(call.outputs[0].tensors[0].data) + call.outputs[0].tensors[0].byte_offset + i * x.dtype.bits / 8;
+    auto* to = static_cast<char*>(call.outputs[0].tensors[0].data) +
+               call.outputs[0].tensors[0].byte_offset + i * x.dtype.bits / 8;
     WriteElement(to, x.dtype, 10 * ReadElement(at, x.dtype));
   }
 }
@@ -68,13 +69,14 @@ TEST_P(StridedInput, AsAnOutputItIsWrittenBackAndNothingElseIs) {
   EXPECT_EQ(untouched, 32 - static_cast<size_t>(z.Size()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Strides, StridedInput,
-                         testing::Values(std::pair(Dims{4}, Dims{2}), std::pair(Dims{4}, Dims{-1}), std::pair(Dims{4}, Dims{-3}),
-                                         std::pair(Dims{4}, Dims{0}), std::pair(Dims{2, 3}, Dims{1, 2}),
-                                         std::pair(Dims{2, 3}, Dims{0, 1}), std::pair(Dims{2, 3}, Dims{3, 0}),
-                                         std::pair(Dims{2, 3}, Dims{-3, 1}), std::pair(Dims{2, 3, 2}, Dims{1, 4, 2}),
-                                         std::pair(Dims{3, 2}, Dims{4, 1}), std::pair(Dims{1, 4}, Dims{9, -2}),
-                                         std::pair(Dims{2, 1, 2}, Dims{-5, 77, 2})));
+INSTANTIATE_TEST_SUITE_P(
+    Strides, StridedInput,
+    testing::Values(std::pair(Dims{4}, Dims{2}), std::pair(Dims{4}, Dims{-1}),
+                    std::pair(Dims{4}, Dims{-3}), std::pair(Dims{4}, Dims{0}),
+                    std::pair(Dims{2, 3}, Dims{1, 2}), std::pair(Dims{2, 3}, Dims{0, 1}),
+                    std::pair(Dims{2, 3}, Dims{3, 0}), std::pair(Dims{2, 3}, Dims{-3, 1}),
+                    std::pair(Dims{2, 3, 2}, Dims{1, 4, 2}), std::pair(Dims{3, 2}, Dims{4, 1}),
+                    std::pair(Dims{1, 4}, Dims{9, -2}), std::pair(Dims{2, 1, 2}, Dims{-5, 77, 2})));
 
 // The addresses that the kernel saw.
 struct Seen {
@@ -106,8 +108,9 @@ TEST(Staging, DenseTensorsAreNotCopied) {
 }
 
 TEST(Staging, OddStridesOfSizeOneAreDenseAndTheKernelSeesDenseOnes) {
-  for (const auto& [shape, strides, dense] :
-       {std::tuple(Dims{1, 7}, Dims{1, 1}, Dims{7, 1}), {Dims{3, 1}, Dims{1, 5}, Dims{1, 1}}, {Dims{1, 1}, Dims{-8, 0}, Dims{1, 1}}}) {
+  for (const auto& [shape, strides, dense] : {std::tuple(Dims{1, 7}, Dims{1, 1}, Dims{7, 1}),
+                                              {Dims{3, 1}, Dims{1, 5}, Dims{1, 1}},
+                                              {Dims{1, 1}, Dims{-8, 0}, Dims{1, 1}}}) {
     Seen seen;
     TestOp op(Unary(), Look(&seen));
     Tensor x = Tensor::Strided(kF32, shape, strides, 0, 16);
@@ -148,9 +151,12 @@ TEST(Staging, AByteOffsetIsPartOfTheAddress) {
 TEST(Staging, MisalignedMemoryIsCopiedToAlignedOne) {
   for (const OpwrightDType dtype : {kF16, kF32, kF64, kC128}) {
     TestOp op(metadef::Op(Param1("x", R"(["float16", "float32", "float64", "complex128"])", "[-2]"),
-                          Param1("z", R"(["float16", "float32", "float64", "complex128"])", "[-2]"), "", "f"),
+                          Param1("z", R"(["float16", "float32", "float64", "complex128"])", "[-2]"),
+                          "", "f"),
               [](const OpwrightCall& call) {
-                EXPECT_EQ(reinterpret_cast<uintptr_t>(call.inputs[0].tensors[0].data) % std::min(call.inputs[0].tensors[0].dtype.bits / 8, 8), 0u);
+                EXPECT_EQ(reinterpret_cast<uintptr_t>(call.inputs[0].tensors[0].data) %
+                              std::min(call.inputs[0].tensors[0].dtype.bits / 8, 8),
+                          0u);
                 TimesTen(call);
               });
     Tensor x(dtype, {5}), z(dtype, {5});
@@ -191,7 +197,8 @@ TEST(Empty, MemoryOfAnEmptyTensorMayBeNull) {
 
 TEST(Empty, AKernelWithOneOutputThatIsNotEmptyIsCalled) {
   // The gradient of a bias over no rows: zeros, which the kernel writes.
-  TestOp op(metadef::Op(Float("x", R"(["m", "n"])"), Float("z", R"(["m", "n"])") + ", " + Float("sum", R"(["n"])"),
+  TestOp op(metadef::Op(Float("x", R"(["m", "n"])"),
+                        Float("z", R"(["m", "n"])") + ", " + Float("sum", R"(["n"])"),
                         R"j(, "shape_rule": {"z": "same(x)", "sum": ["n"]})j", "f"),
             [](const OpwrightCall& call) {
               for (int64_t i = 0; i < 3; ++i) Out(call, 1, i, 0);
@@ -222,9 +229,11 @@ TEST(Overlap, AnOutputInAnInputsMemoryDoesNotChangeWhatIsRead) {
 }
 
 TEST(Overlap, OutputsThatShareMemoryAreRefused) {
-  TestOp op(metadef::Op(Float("x"), Float("a") + ", " + Float("b"), R"j(, "shape_rule": "same(x)")j", "f"));
+  TestOp op(metadef::Op(Float("x"), Float("a") + ", " + Float("b"),
+                        R"j(, "shape_rule": "same(x)")j", "f"));
   Tensor x(kF32, {2}), z(kF32, {2});
-  EXPECT_EQ(op.Run({x}, {z, z}), "f: outputs a and b lie in the same memory; pass two of their own [CL008]");
+  EXPECT_EQ(op.Run({x}, {z, z}),
+            "f: outputs a and b lie in the same memory; pass two of their own [CL008]");
   EXPECT_EQ(op.calls, 0);
 }
 
@@ -232,14 +241,16 @@ TEST(Overlap, AnOutputWhoseOwnElementsShareMemoryIsRefused) {
   TestOp op(Unary());
   Tensor x(kF32, {4});
   Tensor z = Tensor::Strided(kF32, {4}, {0}, 0, 4);
-  EXPECT_EQ(op.Run({x}, {z}),
-            "f: output z has several elements in one place of memory; pass one without repeats [CL008]");
+  EXPECT_EQ(
+      op.Run({x}, {z}),
+      "f: output z has several elements in one place of memory; pass one without repeats [CL008]");
   EXPECT_EQ(op.calls, 0);
 }
 
 // x += 1 in place, and z = x as it was.
 std::string Mutating() {
-  return metadef::Op(Float("x") + ", " + Float("y"), Float("z"), R"j(, "shape_rule": "same(x)", "mutates": ["x"])j", "f");
+  return metadef::Op(Float("x") + ", " + Float("y"), Float("z"),
+                     R"j(, "shape_rule": "same(x)", "mutates": ["x"])j", "f");
 }
 void AddInPlace(const OpwrightCall& call) {
   const OpwrightTensor& x = call.inputs[0].tensors[0];
@@ -268,10 +279,13 @@ TEST(Mutates, AnInputThatIsNotDenseIsCopiedBack) {
 }
 
 TEST(Mutates, AnInputOfAnotherDtypeIsRefused) {
-  TestOp op(metadef::Op(Float("x") + ", " + Float("y"), Float("z"), R"j(, "shape_rule": "same(x)", "mutates": ["x"])j", "f"));
+  TestOp op(metadef::Op(Float("x") + ", " + Float("y"), Float("z"),
+                        R"j(, "shape_rule": "same(x)", "mutates": ["x"])j", "f"));
   Tensor x(kF16, {3}), y(kF32, {3}), z(kF32, {3});
   const std::string text = op.Run({x, y}, {z});
-  EXPECT_EQ(text, "f: input x is written by the operator and cannot be converted from float16 to float32 [CL008]");
+  EXPECT_EQ(text,
+            "f: input x is written by the operator and cannot be converted from float16 to float32 "
+            "[CL008]");
 }
 
 TEST(Mutates, AnotherInputInItsMemoryIsReadAsItWas) {
@@ -286,11 +300,13 @@ TEST(Mutates, AnInputWhoseElementsShareMemoryIsRefused) {
   TestOp op(Mutating(), AddInPlace);
   Tensor x = Tensor::Strided(kF32, {3}, {0}, 0, 1);
   Tensor y(kF32, {3}), z(kF32, {3});
-  EXPECT_NE(op.Run({x, y}, {z}).find("input x has several elements in one place of memory"), std::string::npos);
+  EXPECT_NE(op.Run({x, y}, {z}).find("input x has several elements in one place of memory"),
+            std::string::npos);
 }
 
 TEST(Expanded, InputsOfABroadcastComeWithStrideZeroToAFunctionKernel) {
-  TestOp op(metadef::Op(Float("x") + ", " + Float("b"), Float("z"), R"j(, "shape_rule": "broadcast(x, b)")j", "f"),
+  TestOp op(metadef::Op(Float("x") + ", " + Float("b"), Float("z"),
+                        R"j(, "shape_rule": "broadcast(x, b)")j", "f"),
             [](const OpwrightCall& call) {
               const OpwrightTensor& b = call.inputs[1].tensors[0];
               ASSERT_EQ(b.ndim, 2);
@@ -306,7 +322,8 @@ TEST(Expanded, InputsOfABroadcastComeWithStrideZeroToAFunctionKernel) {
 }
 
 TEST(Expanded, AClassKernelGetsItsInputsDenseAndAsTheyAre) {
-  TestOp op(metadef::Op(Float("x") + ", " + Float("b"), Float("z"), R"j(, "shape_rule": "broadcast(x, b)")j", "f"),
+  TestOp op(metadef::Op(Float("x") + ", " + Float("b"), Float("z"),
+                        R"j(, "shape_rule": "broadcast(x, b)")j", "f"),
             [](const OpwrightCall& call) { EXPECT_EQ(call.inputs[1].tensors[0].ndim, 1); });
   Tensor x(kF32, {2, 3}), b(kF32, {3}), z(kF32, {2, 3});
   EXPECT_EQ(op.Run({x, b}, {z}), "");

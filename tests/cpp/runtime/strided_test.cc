@@ -49,11 +49,14 @@ TEST(BytesOf, CoversWhatTheStridesReach) {
 // Shapes and strides at random, against an element-wise reading.
 TEST(CopyTensor, AnyStridesOfBothSidesGiveTheSameElements) {
   std::mt19937 random(3);
-  const auto pick = [&](int n) { return static_cast<int64_t>(random() % static_cast<unsigned>(n)); };
+  const auto pick = [&](int n) {
+    return static_cast<int64_t>(random() % static_cast<unsigned>(n));
+  };
   for (int round = 0; round < 500; ++round) {
     Dims shape;
     for (int64_t rank = pick(5); rank > 0; --rank) shape.push_back(1 + pick(4));
-    const OpwrightDType dtype = std::array{kU8, kF16, kF32, kF64, kC128}[static_cast<size_t>(pick(5))];
+    const OpwrightDType dtype =
+        std::array{kU8, kF16, kF32, kF64, kC128}[static_cast<size_t>(pick(5))];
     // A permutation of the dimensions, gaps, and signs: no two elements of the target share memory.
     const auto strides_of = [&](int64_t* offset, int64_t* storage) {
       std::vector<size_t> order(shape.size());

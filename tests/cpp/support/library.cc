@@ -19,9 +19,10 @@ std::map<std::string, LibraryHandle>& OpenHandles() {
   return *handles;
 }
 
-std::string BuildFolder(const std::string& metadef, const std::string& source, std::vector<std::string> flags) {
-  const std::string folder =
-      JoinPath(WorkFolder(), StrCat("src-", Sha256Hex(StrCat(metadef, "\n//\n", source)).substr(0, 16)));
+std::string BuildFolder(const std::string& metadef, const std::string& source,
+                        std::vector<std::string> flags) {
+  const std::string folder = JoinPath(
+      WorkFolder(), StrCat("src-", Sha256Hex(StrCat(metadef, "\n//\n", source)).substr(0, 16)));
   EXPECT_TRUE(MakeFolders(folder).ok());
   const auto write = [&](const std::string& name, const std::string& text) {
     const std::string path = JoinPath(folder, name);
@@ -58,13 +59,15 @@ std::string WorkFolder() {
   return OPWRIGHT_TEST_WORK;
 }
 
-std::string BuildLibrary(const std::string& metadef, const std::string& source, std::vector<std::string> flags) {
+std::string BuildLibrary(const std::string& metadef, const std::string& source,
+                         std::vector<std::string> flags) {
   return BuildFolder(metadef, source, std::move(flags));
 }
 
 std::string BuildKernels(const std::string& source) { return BuildFolder("", source, {}); }
 
-std::string CompileObject(const std::string& c_source, const std::string& output, const std::string& flags) {
+std::string CompileObject(const std::string& c_source, const std::string& output,
+                          const std::string& flags) {
   const std::string source = output + ".c";
   EXPECT_TRUE(MakeFolders(DirName(output)).ok());
   EXPECT_TRUE(WriteFileAtomic(source, c_source).ok());
@@ -98,7 +101,8 @@ std::shared_ptr<Operator> FindOrFail(const Library& library, const std::string& 
   return *op;
 }
 
-std::string Call(Operator& op, std::vector<Arg> inputs, std::vector<Arg> outputs, std::vector<OpwrightAttr> attrs) {
+std::string Call(Operator& op, std::vector<Arg> inputs, std::vector<Arg> outputs,
+                 std::vector<OpwrightAttr> attrs) {
   std::vector<OpwrightArgument> in = RawOf(inputs);
   std::vector<OpwrightArgument> out = RawOf(outputs);
   CallArguments arguments;
@@ -113,17 +117,21 @@ std::string Call(Operator& op, std::vector<Arg> inputs, std::vector<Arg> outputs
 }
 
 std::string ScaleMetadef(const std::string& name) {
-  return StrCat("{\"op_name\": \"", name, "\", \"input_desc\": [{\"name\": \"x\", \"dtype\": [\"float32\"], \"shape\": [-2]}],"
-                " \"output_desc\": [{\"name\": \"z\", \"dtype\": [\"float32\"], \"shape\": [-2]}]}");
+  return StrCat(
+      "{\"op_name\": \"", name,
+      "\", \"input_desc\": [{\"name\": \"x\", \"dtype\": [\"float32\"], \"shape\": [-2]}],"
+      " \"output_desc\": [{\"name\": \"z\", \"dtype\": [\"float32\"], \"shape\": [-2]}]}");
 }
 
 std::string ScaleSource(const std::string& factor, const std::string& class_name) {
-  return StrCat("#include <opwright/kernel.h>\n\nclass ", class_name,
-                " : public opwright::OpKernelBase {\n public:\n"
-                "  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* out) override {\n"
-                "    const auto& x = in.GetTensor(0);\n    float* z = out->GetTensor(0)->Data<float>();\n"
-                "    for (int64_t i = 0; i < x.Size(); ++i) z[i] = x.Data<float>()[i] * (",
-                factor, ");\n    return opwright::SUCCESS;\n  }\n};\n");
+  return StrCat(
+      "#include <opwright/kernel.h>\n\nclass ", class_name,
+      " : public opwright::OpKernelBase {\n public:\n"
+      "  opwright::Status Compute(const opwright::OpKernelInput& in, opwright::OpKernelOutput* "
+      "out) override {\n"
+      "    const auto& x = in.GetTensor(0);\n    float* z = out->GetTensor(0)->Data<float>();\n"
+      "    for (int64_t i = 0; i < x.Size(); ++i) z[i] = x.Data<float>()[i] * (",
+      factor, ");\n    return opwright::SUCCESS;\n  }\n};\n");
 }
 
 double CallScale(Operator& op, double x) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator libraries for tests: built from text, kept in the cache of the build tree, so that a second run
-// compiles nothing; loaded, and called.
+// Operator libraries for tests: built from text, kept in the cache of the build tree, so that a
+// second run compiles nothing; loaded, and called.
 #pragma once
 
 #include <memory>
@@ -18,14 +18,16 @@ namespace opwright::test {
 // A folder of the build tree that stays.
 std::string WorkFolder();
 
-// The path of the library built from the sources and the metadef (a list of operators, or one). flags may
-// hold an object file.
-std::string BuildLibrary(const std::string& metadef, const std::string& source, std::vector<std::string> flags = {});
+// The path of the library built from the sources and the metadef (a list of operators, or one).
+// flags may hold an object file.
+std::string BuildLibrary(const std::string& metadef, const std::string& source,
+                         std::vector<std::string> flags = {});
 // The same without a metadef, as aoc builds it.
 std::string BuildKernels(const std::string& source);
 
 // A shared object that gcc makes of the C source alone: no operator library.
-std::string CompileObject(const std::string& c_source, const std::string& output, const std::string& flags = "");
+std::string CompileObject(const std::string& c_source, const std::string& output,
+                          const std::string& flags = "");
 
 // Loads or fails the test.
 std::shared_ptr<Library> LoadOrFail(const std::string& path);
@@ -35,7 +37,8 @@ std::string LoadError(const std::string& path, const std::string& sha256 = "");
 std::shared_ptr<Operator> FindOrFail(const Library& library, const std::string& name);
 
 // "" or the error's text.
-std::string Call(Operator& op, std::vector<Arg> inputs, std::vector<Arg> outputs, std::vector<OpwrightAttr> attrs = {});
+std::string Call(Operator& op, std::vector<Arg> inputs, std::vector<Arg> outputs,
+                 std::vector<OpwrightAttr> attrs = {});
 
 // z = x * factor over float32 of any rank.
 std::string ScaleMetadef(const std::string& name = "scale");

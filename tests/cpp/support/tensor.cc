@@ -30,7 +30,8 @@ uint16_t BfloatBits(double value) {
   const double high = std::bit_cast<float>(below + 0x10000u);
   if (std::isinf(nearest)) return static_cast<uint16_t>(std::bit_cast<uint32_t>(nearest) >> 16);
   // Above the greatest finite number comes infinity, at the distance of one more place.
-  const double half = std::isinf(high) ? std::ldexp(1.0, 119) : (std::fabs(high) - std::fabs(low)) / 2;
+  const double half =
+      std::isinf(high) ? std::ldexp(1.0, 119) : (std::fabs(high) - std::fabs(low)) / 2;
   const double rest = std::fabs(value) - std::fabs(low);
   const bool up = rest > half || (rest == half && ((below >> 16) & 1) != 0);
   return static_cast<uint16_t>((up ? below + 0x10000u : below) >> 16);
@@ -55,7 +56,9 @@ int64_t Product(const Dims& shape) {
 double ReadElement(const void* at, OpwrightDType dtype) {
   switch (dtype.code) {
     case kOpwrightFloat:
-      return dtype.bits == 16 ? Read<_Float16>(at) : dtype.bits == 32 ? Read<float>(at) : Read<double>(at);
+      return dtype.bits == 16   ? Read<_Float16>(at)
+             : dtype.bits == 32 ? Read<float>(at)
+                                : Read<double>(at);
     case kOpwrightBfloat: {
       uint16_t bits;
       memcpy(&bits, at, 2);
@@ -118,7 +121,8 @@ Tensor::Tensor(OpwrightDType dtype, Dims shape, std::initializer_list<double> va
   SetAll(values);
 }
 
-Tensor Tensor::Strided(OpwrightDType dtype, Dims shape, Dims strides, int64_t offset, int64_t storage) {
+Tensor Tensor::Strided(OpwrightDType dtype, Dims shape, Dims strides, int64_t offset,
+                       int64_t storage) {
   Tensor tensor(dtype, {storage});
   tensor.shape_ = std::move(shape);
   tensor.strides_ = std::move(strides);
@@ -176,8 +180,14 @@ Tensor& Tensor::Misalign(int64_t bytes) {
 }
 
 OpwrightTensor Tensor::raw() {
-  return {first() - byte_offset_, 1, 0, static_cast<int32_t>(shape_.size()), dtype_, shape_.data(),
-          null_strides_ ? nullptr : strides_.data(), byte_offset_};
+  return {first() - byte_offset_,
+          1,
+          0,
+          static_cast<int32_t>(shape_.size()),
+          dtype_,
+          shape_.data(),
+          null_strides_ ? nullptr : strides_.data(),
+          byte_offset_};
 }
 
 std::vector<OpwrightArgument> RawOf(std::vector<Arg>& args) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors for tests: memory of their own with any strides, and elements read and written as double by
-// conversions that are not those under test.
+// Tensors for tests: memory of their own with any strides, and elements read and written as double
+// by conversions that are not those under test.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ class Tensor {
   Tensor(OpwrightDType dtype, Dims shape);
   Tensor(OpwrightDType dtype, Dims shape, std::initializer_list<double> values);
   // Any strides, in elements; the first element lies `offset` elements into `storage` elements.
-  static Tensor Strided(OpwrightDType dtype, Dims shape, Dims strides, int64_t offset, int64_t storage);
+  static Tensor Strided(OpwrightDType dtype, Dims shape, Dims strides, int64_t offset,
+                        int64_t storage);
   static Tensor Weak(int64_t value);
   static Tensor Weak(double value);
 

@@ -41,7 +41,8 @@ int64_t SizeOf(const OpwrightTensor& tensor) {
 
 TestOp::TestOp(const std::string& text, Body body) : body_(std::move(body)) {
   metadef::ReadResult read = metadef::Read(text, "test.json");
-  for (const Diagnostic& diagnostic : read.diagnostics) ADD_FAILURE() << Render(diagnostic) << "\n" << text;
+  for (const Diagnostic& diagnostic : read.diagnostics)
+    ADD_FAILURE() << Render(diagnostic) << "\n" << text;
   metadef_ = std::move(read.operators.at(0));
   Expected<metadef::Lowered> lowered = metadef::Lower(metadef_, {});
   if (!lowered.ok()) ADD_FAILURE() << lowered.error().Text();
@@ -62,7 +63,8 @@ TestOp& TestOp::WithInferShape(Body body) {
   return *this;
 }
 
-OpwrightError* TestOp::Compute(const OpwrightKernel*, void* self_pointer, const OpwrightCall* call) {
+OpwrightError* TestOp::Compute(const OpwrightKernel*, void* self_pointer,
+                               const OpwrightCall* call) {
   auto* self = static_cast<TestOp*>(self_pointer);
   ++self->calls;
   self->column = call->column;
@@ -87,7 +89,8 @@ Launch TestOp::MakeLaunch(std::vector<OpwrightArgument>& inputs, std::vector<Opw
   return launch;
 }
 
-std::string TestOp::Run(std::vector<Arg> inputs, std::vector<Arg> outputs, std::vector<OpwrightAttr> attrs) {
+std::string TestOp::Run(std::vector<Arg> inputs, std::vector<Arg> outputs,
+                        std::vector<OpwrightAttr> attrs) {
   std::vector<OpwrightArgument> in = RawOf(inputs);
   std::vector<OpwrightArgument> out = RawOf(outputs);
   Launch launch = MakeLaunch(in, attrs);
@@ -114,9 +117,9 @@ std::string TestOp::Infer(std::vector<Arg> inputs, std::vector<OpwrightAttr> att
   return text;
 }
 
-std::string TestOp::RunAsGradientOf(TestOp& forward, std::vector<Arg> inputs, std::vector<Arg> outputs,
-                                    std::vector<Arg> output_grads, std::vector<Arg> input_grads,
-                                    std::vector<OpwrightAttr> attrs) {
+std::string TestOp::RunAsGradientOf(TestOp& forward, std::vector<Arg> inputs,
+                                    std::vector<Arg> outputs, std::vector<Arg> output_grads,
+                                    std::vector<Arg> input_grads, std::vector<OpwrightAttr> attrs) {
   metadef::Operator spec = forward.metadef();
   if (!spec.gradient.long_form) spec.gradient = {};
   spec.gradient.kind = metadef::GradientSpec::Kind::kOperator;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operator whose kernel is a function of the test: a metadef in, no build, and everything that the
-// dispatcher hands to the kernel can be looked at.
+// An operator whose kernel is a function of the test: a metadef in, no build, and everything that
+// the dispatcher hands to the kernel can be looked at.
 #pragma once
 
 #include <functional>
@@ -33,8 +33,10 @@ class TestOp {
   TestOp& WithInferShape(Body body);
 
   // "" or the error's text.
-  std::string Run(std::vector<Arg> inputs, std::vector<Arg> outputs, std::vector<OpwrightAttr> attrs = {});
-  // "float32[2, 3]", several outputs with "; " between, tensors of a dynamic one with ", "; or the error.
+  std::string Run(std::vector<Arg> inputs, std::vector<Arg> outputs,
+                  std::vector<OpwrightAttr> attrs = {});
+  // "float32[2, 3]", several outputs with "; " between, tensors of a dynamic one with ", "; or the
+  // error.
   std::string Infer(std::vector<Arg> inputs, std::vector<OpwrightAttr> attrs = {});
   // The column that a call with these inputs takes, or the error.
   std::string Column(std::vector<Arg> inputs);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package as it lies on disk: version, layout, binary contract, CMake package."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -94,3 +95,78 @@ def test_find_package_gives_the_library_and_its_headers(tmp_path):
         subprocess.run(command, check=True, capture_output=True)
     printed = subprocess.run([build / "user"], check=True, capture_output=True, text=True)
     assert printed.stdout.strip() == opwright.__version__
+
+
+OPERATOR = {
+    "op_name": "triple",
+    "input_desc": [{"name": "x", "dtype": ["float32"], "shape": [-2]}],
+    "output_desc": [{"name": "z", "dtype": ["float32"], "shape": [-2]}],
+}
+KERNEL = """
+#include <opwright/kernel.h>
+class TripleKernel : public opwright::OpKernelBase {
+ public:
+  opwright::Status Compute(const opwright::OpKernelInput& in,
+                           opwright::OpKernelOutput* out) override {
+    const auto& x = in.GetTensor(0);
+    for (int64_t i = 0; i < x.Size(); ++i)
+      out->GetTensor(0)->Data<float>()[i] = 3 * x.Data<float>()[i];
+    return opwright::SUCCESS;
+  }
+};
+"""
+PROGRAM = """
+#include <opwright/c_api.h>
+
+#include <cstdio>
+
+int main(int, char** argv) {
+  OpwrightLibraryHandle* library = nullptr;
+  OpwrightOperator* op = nullptr;
+  OpwrightError* error = opwright_library_load(argv[1], nullptr, &library);
+  if (error == nullptr) error = opwright_operator_find(library, "triple", &op);
+  float x[2] = {1, 2};
+  float z[2] = {};
+  int64_t shape[1] = {2};
+  OpwrightTensor in = {x, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
+  OpwrightTensor out = {z, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
+  const OpwrightArgument input = {&in, 1};
+  const OpwrightArgument output = {&out, 1};
+  if (error == nullptr) error = opwright_operator_call(op, &input, 1, &output, 1, nullptr, 0);
+  if (error != nullptr) {
+    std::fprintf(stderr, "%s\\n", error->message);
+    error->destroy(error);
+    return 1;
+  }
+  std::printf("%g %g\\n", z[0], z[1]);
+  opwright_operator_release(op);
+  opwright_library_close(library);
+  return 0;
+}
+"""
+
+
+def test_a_cxx_program_builds_an_operator_with_its_project_and_calls_it_without_python(tmp_path):
+    folder = tmp_path / "triple"
+    folder.mkdir()
+    (folder / "op.json").write_text(json.dumps(OPERATOR))
+    (folder / "kernel.cpp").write_text(KERNEL)
+    (tmp_path / "user.cc").write_text(PROGRAM)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\n"
+        "project(user CXX)\n"
+        "find_package(Opwright REQUIRED)\n"
+        "opwright_add_library(triple triple)\n"
+        "add_executable(user user.cc)\n"
+        "target_link_libraries(user PRIVATE Opwright::opwright)\n"
+    )
+    build = tmp_path / "build"
+    for command in (
+        ["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={PACKAGE / 'cmake'}"],
+        ["cmake", "--build", build],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    printed = subprocess.run(
+        [build / "user", build / "libtriple.so"], capture_output=True, text=True, check=False
+    )
+    assert (printed.stderr, printed.stdout) == ("", "3 6\n")
