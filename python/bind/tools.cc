@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Building and validating from Python.
+// Building and checking from Python.
 #include "bind.h"
 #include "build/build.h"
-#include "metadef/metadef.h"
+#include "check/check.h"
 
 namespace opwright::python {
 
@@ -28,6 +28,32 @@ void InitTools(nb::module_& m) {
       },
       nb::arg("sources"), nb::arg("output"), nb::arg("march"), nb::arg("flags"),
       "Builds an operator library: its path, whether it came from the cache, warnings.");
+
+  // Both return the report as text for people and as JSON.
+  m.def(
+      "check_library",
+      [](const std::string& path, const std::string& op, uint64_t seed, double timeout) {
+        Expected<check::Report> report = [&] {
+          const nb::gil_scoped_release release;
+          return check::CheckLibrary(path, {seed, op, timeout});
+        }();
+        const check::Report made = ValueOrRaise(std::move(report));
+        return nb::make_tuple(check::RenderText(made), check::RenderJson(made));
+      },
+      nb::arg("path"), nb::arg("op"), nb::arg("seed"), nb::arg("timeout"));
+  m.def(
+      "check_operator",
+      [](PyOperator& self, uint64_t seed, double timeout) {
+        check::Report report;
+        report.path = self.library().path();
+        report.seed = seed;
+        {
+          const nb::gil_scoped_release release;
+          report.operators.push_back(check::CheckOperator(*self.op, {seed, "", timeout}));
+        }
+        return nb::make_tuple(check::RenderText(report), check::RenderJson(report));
+      },
+      nb::arg("operator"), nb::arg("seed"), nb::arg("timeout"));
 }
 
 }  // namespace opwright::python

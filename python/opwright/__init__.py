@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 
 from opwright import _hooks
+from opwright._check import Report, check
 from opwright._core import version as _version
 from opwright._errors import (
     BuildError,
@@ -47,9 +48,11 @@ __all__ = [
     "MetadefError",
     "Operator",
     "RegistryError",
+    "Report",
     "ShapeError",
     "Spec",
     "build",
+    "check",
     "load",
 ]
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checking operators before the first training step."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+
+from opwright import _core
+from opwright._operator import Library, Operator
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found. `text` is what `opwright check` prints; `operators` has a dict for each
+    operator with its verdict, gradients and findings. True when everything is right."""
+
+    verdict: str  # "right", "wrong" or "undecided"
+    operators: list[dict]
+    text: str
+
+    def __bool__(self) -> bool:
+        return self.verdict == "right"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def check(
+    target: Operator | Library | str | os.PathLike, *, name: str | None = None, seed: int = 1, timeout: float = 60
+) -> Report:
+    """Runs operators in child processes between guard pages, and their gradients against differences.
+
+    `target` is an operator, a library, or the path of a library or an operator folder, of which
+    `name` picks one operator. `timeout` is in seconds, for one case. See docs/check.md.
+    """
+    if isinstance(target, Operator):
+        text, raw = _core.check_operator(target._core, seed, timeout)
+    else:
+        path = target.path if isinstance(target, Library) else os.fspath(target)
+        text, raw = _core.check_library(path, name or "", seed, timeout)
+    found = json.loads(raw)
+    return Report(found["verdict"], found["operators"], text)
