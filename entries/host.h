@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of this library, made once each, for the entries that call them without libopwright.so.
+// The kernels of this library, made once each, for the entries that call them without
+// libopwright.so.
 #pragma once
 
 #include "base/error.h"

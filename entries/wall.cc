@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wall around a kernel: nothing that it throws passes. Compiled here, with the standard headers, so
-// that a kernel source needs none of them.
+// The wall around a kernel: nothing that it throws passes. Compiled here, with the standard
+// headers, so that a kernel source needs none of them.
 #include <exception>
 #include <new>
 
@@ -28,12 +28,14 @@ OpwrightError* Caught(std::string_view what) {
   } catch (const std::exception& error) {
     return opwright::ToC(MakeError("CL012", StrCat(what, " threw: ", error.what())));
   } catch (...) {
-    return opwright::ToC(MakeError("CL012", StrCat(what, " threw something that is no std::exception")));
+    return opwright::ToC(
+        MakeError("CL012", StrCat(what, " threw something that is no std::exception")));
   }
 }
 
 template <class Function>
-OpwrightError* Guarded(Function function, void* instance, const OpwrightCall* call, std::string_view what) {
+OpwrightError* Guarded(Function function, void* instance, const OpwrightCall* call,
+                       std::string_view what) {
   try {
     const int32_t code = function(instance, call);
     if (code == 0) return nullptr;
@@ -56,11 +58,13 @@ OpwrightError* opwright_entry_create(const OpwrightKernel* kernel, void** instan
   }
 }
 
-OpwrightError* opwright_entry_compute(const OpwrightKernel* kernel, void* instance, const OpwrightCall* call) {
+OpwrightError* opwright_entry_compute(const OpwrightKernel* kernel, void* instance,
+                                      const OpwrightCall* call) {
   return Guarded(kernel->compute, instance, call, "Compute");
 }
 
-OpwrightError* opwright_entry_infer_shape(const OpwrightKernel* kernel, void* instance, const OpwrightCall* call) {
+OpwrightError* opwright_entry_infer_shape(const OpwrightKernel* kernel, void* instance,
+                                          const OpwrightCall* call) {
   return Guarded(kernel->infer_shape, instance, call, "InferShape");
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the operators get into PyTorch: at load when PyTorch is there, or when Opwright says so. Until
-// Opwright takes over, a guard stands before each operator, because PyTorch would let a gradient that
-// nobody registered be silently lost.
+// How the operators get into PyTorch: at load when PyTorch is there, or when Opwright says so.
+// Until Opwright takes over, a guard stands before each operator, because PyTorch would let a
+// gradient that nobody registered be silently lost.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -71,7 +71,8 @@ struct Registration {
       return false;
     }
     // A call without any tensor has no device to be dispatched by.
-    TorchHandle kernels = Library(ns, AlwaysTakesTensor(*op.entry->def) ? "CPU" : "CompositeExplicitAutograd");
+    TorchHandle kernels =
+        Library(ns, AlwaysTakesTensor(*op.entry->def) ? "CPU" : "CompositeExplicitAutograd");
     if (kernels == nullptr) return false;
     if (torch.implement(kernels, name.c_str(), op.torch_kernel, torch.version) != 0) {
       failure = StrCat(ns, "::", name, ": ", LastError(torch));
@@ -84,14 +85,17 @@ struct Registration {
     const std::string name = op.entry->def->name;
     if (!Define(op, ns, StrCat("_", name, "_without_gradient"))) return false;
     TorchHandle library = Library(ns, "Autograd");
-    if (library == nullptr || torch.implement(library, name.c_str(), op.torch_guard, torch.version) != 0) return false;
+    if (library == nullptr ||
+        torch.implement(library, name.c_str(), op.torch_guard, torch.version) != 0)
+      return false;
     made.pop_back();
     guards->push_back(library);
     return true;
   }
 
   void Undo() {
-    for (auto library = made.rbegin(); library != made.rend(); ++library) torch.delete_library(*library);
+    for (auto library = made.rbegin(); library != made.rend(); ++library)
+      torch.delete_library(*library);
     made.clear();
   }
 };
@@ -150,8 +154,8 @@ __attribute__((constructor)) void OnLoad() {
   fprintf(stderr, "opwright: %s registers no operator in PyTorch: %s\n", OwnPath(), message);
 }
 
-// Whether autograd would record what is done with the tensor. The interface has no getter: a view of
-// the tensor is no leaf exactly when a gradient is due.
+// Whether autograd would record what is done with the tensor. The interface has no getter: a view
+// of the tensor is no leaf exactly when a gradient is due.
 bool NeedsGradient(const TorchShim& torch, TorchHandle tensor) {
   TorchHandle copy = nullptr;
   if (torch.new_handle(tensor, &copy) != 0) return false;
@@ -189,8 +193,8 @@ bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const To
 
 extern "C" {
 
-const OpwrightFramework opwright_framework_torch = {sizeof(OpwrightFramework), "torch", &opwright::entries::Enter,
-                                                    &opwright::entries::Entered};
+const OpwrightFramework opwright_framework_torch = {
+    sizeof(OpwrightFramework), "torch", &opwright::entries::Enter, &opwright::entries::Entered};
 
 void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
   using opwright::StrCat;
@@ -198,11 +202,13 @@ void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
   const OpwrightOpDef& def = *opwright_stub.operators[index].entry->def;
   if (torch.grad_enabled() && opwright::entries::AnyNeedsGradient(torch, def, stack))
     opwright::entries::TorchRaise(
-        StrCat(def.name, ": an input requires a gradient, and none is registered; load the library with "
-                         "`opwright.load`, or detach the inputs [GR001]"));
+        StrCat(def.name,
+               ": an input requires a gradient, and none is registered; load the library with "
+               "`opwright.load`, or detach the inputs [GR001]"));
   const std::string name = StrCat(def.ns, "::_", def.name, "_without_gradient");
   if (torch.call(name.c_str(), "", stack, torch.version) != 0)
-    opwright::entries::TorchRaise(torch.last_error != nullptr ? torch.last_error() : "the operator failed");
+    opwright::entries::TorchRaise(torch.last_error != nullptr ? torch.last_error()
+                                                              : "the operator failed");
 }
 
 }  // extern "C"

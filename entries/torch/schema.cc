@@ -50,14 +50,15 @@ std::string DefaultText(const OpwrightAttr& attr) {
     case kOpwrightAttrListFloat:
       return ListText<double>(attr, [](double v) { return FloatText(v); });
     case kOpwrightAttrListBool:
-      return ListText<int64_t>(attr, [](int64_t v) { return std::string(v != 0 ? "True" : "False"); });
+      return ListText<int64_t>(attr,
+                               [](int64_t v) { return std::string(v != 0 ? "True" : "False"); });
     default:
       return "";
   }
 }
 
 std::string AttrText(const OpwrightAttrDef& attr) {
-  constexpr const char* kTypes[] = {"",      "SymInt",  "float", "str",    "bool",   "str",
+  constexpr const char* kTypes[] = {"",         "SymInt",  "float", "str",    "bool",   "str",
                                     "SymInt[]", "float[]", "str[]", "bool[]", "int[][]"};
   const std::string type = kTypes[attr.type];
   if (attr.required) return StrCat(type, " ", attr.name);
@@ -106,7 +107,8 @@ std::string TorchSchema(const OpwrightOpDef& def, const std::string& name) {
   text += ") -> ";
   if (def.num_outputs != 1) text += "(";
   for (int32_t i = 0; i < def.num_outputs; ++i)
-    text += StrCat(i > 0 ? ", " : "", def.outputs[i]->kind == kOpwrightDynamic ? "Tensor[]" : "Tensor");
+    text +=
+        StrCat(i > 0 ? ", " : "", def.outputs[i]->kind == kOpwrightDynamic ? "Tensor[]" : "Tensor");
   return def.num_outputs != 1 ? text + ")" : text;
 }
 

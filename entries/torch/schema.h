@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An operator as a PyTorch schema: inputs in order, attributes by keyword, then what Opwright's own
-// adapter passes: "<output>_shape" for an output whose shape only a gradient call knows, and "wanted"
-// where outputs are optional.
+// adapter passes: "<output>_shape" for an output whose shape only a gradient call knows, and
+// "wanted" where outputs are optional.
 #pragma once
 
 #include <string>

@@ -59,7 +59,8 @@ bool Load(void* torch, TorchShim* shim, std::string* why) {
   for (const Symbol& symbol : symbols) {
     *symbol.slot = dlsym(torch, symbol.name);
     if (*symbol.slot == nullptr && !symbol.optional) {
-      *why = std::string("this PyTorch has no ") + symbol.name + "; PyTorch 2.10 or newer is needed";
+      *why =
+          std::string("this PyTorch has no ") + symbol.name + "; PyTorch 2.10 or newer is needed";
       return false;
     }
   }
@@ -67,13 +68,20 @@ bool Load(void* torch, TorchShim* shim, std::string* why) {
     const char* getter;
     OpwrightDType dtype;
   } dtypes[] = {
-      {"aoti_torch_dtype_float32", {kOpwrightFloat, 32, 1}},     {"aoti_torch_dtype_float64", {kOpwrightFloat, 64, 1}},
-      {"aoti_torch_dtype_float16", {kOpwrightFloat, 16, 1}},     {"aoti_torch_dtype_bfloat16", {kOpwrightBfloat, 16, 1}},
-      {"aoti_torch_dtype_int64", {kOpwrightInt, 64, 1}},         {"aoti_torch_dtype_int32", {kOpwrightInt, 32, 1}},
-      {"aoti_torch_dtype_int16", {kOpwrightInt, 16, 1}},         {"aoti_torch_dtype_int8", {kOpwrightInt, 8, 1}},
-      {"aoti_torch_dtype_uint8", {kOpwrightUInt, 8, 1}},         {"aoti_torch_dtype_uint16", {kOpwrightUInt, 16, 1}},
-      {"aoti_torch_dtype_uint32", {kOpwrightUInt, 32, 1}},       {"aoti_torch_dtype_uint64", {kOpwrightUInt, 64, 1}},
-      {"aoti_torch_dtype_bool", {kOpwrightBool, 8, 1}},          {"aoti_torch_dtype_complex64", {kOpwrightComplex, 64, 1}},
+      {"aoti_torch_dtype_float32", {kOpwrightFloat, 32, 1}},
+      {"aoti_torch_dtype_float64", {kOpwrightFloat, 64, 1}},
+      {"aoti_torch_dtype_float16", {kOpwrightFloat, 16, 1}},
+      {"aoti_torch_dtype_bfloat16", {kOpwrightBfloat, 16, 1}},
+      {"aoti_torch_dtype_int64", {kOpwrightInt, 64, 1}},
+      {"aoti_torch_dtype_int32", {kOpwrightInt, 32, 1}},
+      {"aoti_torch_dtype_int16", {kOpwrightInt, 16, 1}},
+      {"aoti_torch_dtype_int8", {kOpwrightInt, 8, 1}},
+      {"aoti_torch_dtype_uint8", {kOpwrightUInt, 8, 1}},
+      {"aoti_torch_dtype_uint16", {kOpwrightUInt, 16, 1}},
+      {"aoti_torch_dtype_uint32", {kOpwrightUInt, 32, 1}},
+      {"aoti_torch_dtype_uint64", {kOpwrightUInt, 64, 1}},
+      {"aoti_torch_dtype_bool", {kOpwrightBool, 8, 1}},
+      {"aoti_torch_dtype_complex64", {kOpwrightComplex, 64, 1}},
       {"aoti_torch_dtype_complex128", {kOpwrightComplex, 128, 1}},
   };
   static_assert(sizeof dtypes / sizeof *dtypes == sizeof shim->dtypes / sizeof *shim->dtypes);

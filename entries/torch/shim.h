@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch's stable C interface, found at run time in the process: no header of PyTorch, no link to it.
-// Needs PyTorch 2.10 or newer.
+// PyTorch's stable C interface, found at run time in the process: no header of PyTorch, no link to
+// it. Needs PyTorch 2.10 or newer.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ using TorchKernel = void (*)(TorchValue*, uint64_t, uint64_t);
 // handle: whoever takes the value frees it, and the dispatcher frees what it is given.
 struct TorchShim {
   int32_t (*library_fragment)(const char* ns, const char* file, uint32_t line, TorchHandle*);
-  int32_t (*library_impl)(const char* ns, const char* key, const char* file, uint32_t line, TorchHandle*);
+  int32_t (*library_impl)(const char* ns, const char* key, const char* file, uint32_t line,
+                          TorchHandle*);
   int32_t (*define)(TorchHandle library, const char* schema);
   int32_t (*implement)(TorchHandle library, const char* name, TorchKernel, uint64_t version);
   int32_t (*delete_library)(TorchHandle library);
@@ -31,8 +32,8 @@ struct TorchShim {
   int32_t (*get_dtype)(TorchHandle, int32_t*);
   int32_t (*get_data)(TorchHandle, void**);
   int32_t (*get_device_type)(TorchHandle, int32_t*);
-  int32_t (*empty_strided)(int64_t ndim, const int64_t* sizes, const int64_t* strides, int32_t dtype,
-                           int32_t device_type, int32_t device_index, TorchHandle*);
+  int32_t (*empty_strided)(int64_t ndim, const int64_t* sizes, const int64_t* strides,
+                           int32_t dtype, int32_t device_type, int32_t device_index, TorchHandle*);
   int32_t (*new_handle)(TorchHandle, TorchHandle*);
   int32_t (*delete_tensor)(TorchHandle);
 
@@ -46,7 +47,8 @@ struct TorchShim {
   int32_t (*delete_string)(TorchHandle);
   int32_t (*delete_optional)(TorchValue*);  // 2.13; null before
 
-  int32_t (*parallel_for)(int64_t begin, int64_t end, int64_t grain, void (*)(int64_t, int64_t, void*), void*);
+  int32_t (*parallel_for)(int64_t begin, int64_t end, int64_t grain,
+                          void (*)(int64_t, int64_t, void*), void*);
   bool (*grad_enabled)();
   void (*check)(bool, const char* function, const char* file, uint32_t line, const char* message);
   const char* (*last_error)();  // 2.13; null before

@@ -281,8 +281,8 @@ typedef struct OpwrightOperatorEntry {
 typedef struct OpwrightFramework {
   size_t struct_size;
   const char* name; /* "torch" */
-  /* Registers every operator under the namespace (NULL: each operator's own). 0 when they are there,
-   * now or before; 1: the framework is not in the process; 2: message says why not. */
+  /* Registers every operator under the namespace (NULL: each operator's own). 0 when they are
+   * there, now or before; 1: the framework is not in the process; 2: message says why not. */
   int32_t (*enter)(const char* ns, char* message, size_t message_size);
   /* The namespace under which the operators are registered, "" for each operator's own; NULL: they
    * are not. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between the stub that the build generates for each operator library and the entry archive: one-line
- * functions for frameworks whose callbacks carry no user data. Not for kernels or users.
+ * Between the stub that the build generates for each operator library and the entry archive:
+ * one-line functions for frameworks whose callbacks carry no user data. Not for kernels or users.
  */
 #ifndef OPWRIGHT_STUB_H_
 #define OPWRIGHT_STUB_H_
@@ -31,8 +31,10 @@ extern __attribute__((visibility("hidden"))) const OpwrightStub opwright_stub;
 
 /* Defined by the archive. */
 OpwrightError* opwright_entry_create(const OpwrightKernel* kernel, void** instance);
-OpwrightError* opwright_entry_compute(const OpwrightKernel* kernel, void* instance, const OpwrightCall* call);
-OpwrightError* opwright_entry_infer_shape(const OpwrightKernel* kernel, void* instance, const OpwrightCall* call);
+OpwrightError* opwright_entry_compute(const OpwrightKernel* kernel, void* instance,
+                                      const OpwrightCall* call);
+OpwrightError* opwright_entry_infer_shape(const OpwrightKernel* kernel, void* instance,
+                                          const OpwrightCall* call);
 void opwright_torch_call(int32_t index, uint64_t* stack, uint64_t num_args, uint64_t num_results);
 void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t num_args, uint64_t num_results);
 extern const OpwrightFramework opwright_framework_torch;

@@ -153,7 +153,8 @@ inline const OpwrightAttr& FindAttr(const OpwrightCall* call, const char* name, 
 
 inline int32_t NarrowAttr(const OpwrightAttr& attr) {
   if (attr.value.i != static_cast<int32_t>(attr.value.i))
-    throw KernelError("an attribute is %lld, which an int32_t does not hold", static_cast<long long>(attr.value.i));
+    throw KernelError("an attribute is %lld, which an int32_t does not hold",
+                      static_cast<long long>(attr.value.i));
   return static_cast<int32_t>(attr.value.i);
 }
 
@@ -190,8 +191,8 @@ T AttrAs(const OpwrightCall* call, const char* name) {
   return AttrReader<T>::Read(FindAttr(call, name, AttrReader<T>::kType, AttrReader<T>::kOther));
 }
 
-// How ParallelFor splits [0, n): by n and grain alone, so that results depend neither on the number of
-// threads nor on whose they are.
+// How ParallelFor splits [0, n): by n and grain alone, so that results depend neither on the number
+// of threads nor on whose they are.
 struct Parts {
   static constexpr int64_t kMost = 64;
 
@@ -243,11 +244,13 @@ void ParallelFor(const OpwrightCall* call, int64_t n, int64_t grain, const Body&
   if (n <= 0) return;
   const Parts parts(n, grain);
   if (call->host == nullptr || parts.count() == 1) {
-    for (int64_t part = 0; part < parts.count(); ++part) body(parts.begin(part), parts.begin(part + 1));
+    for (int64_t part = 0; part < parts.count(); ++part)
+      body(parts.begin(part), parts.begin(part + 1));
     return;
   }
   ParallelBody<Body> carried{&body, parts, 0, {}};
-  call->host->parallel_for(call->host->context, parts.count(), 1, &ParallelBody<Body>::Run, &carried);
+  call->host->parallel_for(call->host->context, parts.count(), 1, &ParallelBody<Body>::Run,
+                           &carried);
   if (carried.failed != 0) throw KernelError("%s", carried.message);
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 class Converter {
  public:
-  Converter(const OpwrightOpDef& def, const OpwrightAttrDef& attr, Arena& arena) : def_(def), attr_(attr), arena_(arena) {}
+  Converter(const OpwrightOpDef& def, const OpwrightAttrDef& attr, Arena& arena)
+      : def_(def), attr_(attr), arena_(arena) {}
 
   OpwrightAttr Convert(PyObject* value, int32_t type) {
     OpwrightAttr out = {type, 0, 0, {}};
@@ -48,7 +49,8 @@ class Converter {
         });
         break;
       default:
-        List<OpwrightAttr>(value, &out, [&](PyObject* item) { return Convert(item, kOpwrightAttrListInt); });
+        List<OpwrightAttr>(value, &out,
+                           [&](PyObject* item) { return Convert(item, kOpwrightAttrListInt); });
     }
     return out;
   }
@@ -56,8 +58,9 @@ class Converter {
  private:
   [[noreturn]] void Fail(PyObject* value) {
     const std::string given = nb::cast<std::string>(nb::repr(nb::handle(value)));
-    Raise(MakeError("CL006", StrCat(def_.name, ": attribute ", attr_.name, " is ", AttrTypeName(attr_.type),
-                                    " in the metadef, ", given.substr(0, 80), " was given")));
+    Raise(MakeError("CL006",
+                    StrCat(def_.name, ": attribute ", attr_.name, " is ", AttrTypeName(attr_.type),
+                           " in the metadef, ", given.substr(0, 80), " was given")));
   }
 
   int64_t Int(PyObject* value) {
@@ -134,13 +137,15 @@ class Converter {
 template <class T, class Make>
 nb::list ListToPython(const OpwrightAttr& attr, const Make& make) {
   nb::list out;
-  for (int64_t k = 0; k < attr.size; ++k) out.append(make(static_cast<const T*>(attr.value.data)[k]));
+  for (int64_t k = 0; k < attr.size; ++k)
+    out.append(make(static_cast<const T*>(attr.value.data)[k]));
   return out;
 }
 
 }  // namespace
 
-OpwrightAttr AttrFromPython(const OpwrightOpDef& def, const OpwrightAttrDef& attr, PyObject* value, Arena& arena) {
+OpwrightAttr AttrFromPython(const OpwrightOpDef& def, const OpwrightAttrDef& attr, PyObject* value,
+                            Arena& arena) {
   return Converter(def, attr, arena).Convert(value, attr.type);
 }
 
@@ -164,7 +169,8 @@ nb::object AttrToPython(const OpwrightAttr& attr) {
     case kOpwrightAttrListString:
       return ListToPython<const char*>(attr, [](const char* v) { return nb::str(v); });
     case kOpwrightAttrListListInt:
-      return ListToPython<OpwrightAttr>(attr, [](const OpwrightAttr& v) { return AttrToPython(v); });
+      return ListToPython<OpwrightAttr>(attr,
+                                        [](const OpwrightAttr& v) { return AttrToPython(v); });
     default:
       return nb::none();
   }

@@ -11,7 +11,8 @@
 namespace opwright::python {
 
 // Converts to the type that the metadef gives. Raises CL006 with what came and what was due.
-OpwrightAttr AttrFromPython(const OpwrightOpDef& def, const OpwrightAttrDef& attr, PyObject* value, Arena& arena);
+OpwrightAttr AttrFromPython(const OpwrightOpDef& def, const OpwrightAttrDef& attr, PyObject* value,
+                            Arena& arena);
 
 // The other way, for defaults.
 nanobind::object AttrToPython(const OpwrightAttr& attr);

@@ -34,8 +34,9 @@ T ValueOrRaise(Expected<T> expected) {
   return std::move(*expected);
 }
 
-// A library that Python holds open until close() empties the handle. A Library object and the operators
-// taken from it share one: they keep it open when the object is dropped, and close with it.
+// A library that Python holds open until close() empties the handle. A Library object and the
+// operators taken from it share one: they keep it open when the object is dropped, and close with
+// it.
 struct Claim {
   explicit Claim(LibraryHandle opened) : library(opened.shared()), handle(std::move(opened)) {}
   std::shared_ptr<Library> library;
@@ -60,7 +61,8 @@ void InitTools(nb::module_& m);
 // argument is neither.
 PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
 // The same for a backward operator: outputs not wanted (empty: all are), shapes by output name.
-nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs, const std::vector<bool>& wanted,
+nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs,
+                                const std::vector<bool>& wanted,
                                 const std::map<std::string, std::vector<int64_t>>& shapes);
 // A list of (shape, dtype), one for each output tensor.
 nb::object InferNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);

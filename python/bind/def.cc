@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lowered metadef as plain Python data, for the adapters; and the dtype decisions of the dispatcher.
+// The lowered metadef as plain Python data, for the adapters; and the dtype decisions of the
+// dispatcher.
 #include "attr_value.h"
 #include "bind.h"
 #include "runtime/dtype.h"
@@ -122,9 +123,11 @@ void InitDef(nb::module_& m) {
       "select_column",
       [](PyOperator& self, const std::vector<std::vector<std::string>>& dtypes) {
         DTypesOnly only(dtypes);
-        return ValueOrRaise(SelectColumn(self.op->def(), only.arguments.data(), static_cast<int32_t>(only.arguments.size())));
+        return ValueOrRaise(SelectColumn(self.op->def(), only.arguments.data(),
+                                         static_cast<int32_t>(only.arguments.size())));
       },
-      "The dtype column for inputs of these dtypes; \"weak_float\" and \"weak_int\" are Python numbers.");
+      "The dtype column for inputs of these dtypes; \"weak_float\" and \"weak_int\" are Python "
+      "numbers.");
   m.def(
       "select_gradient_column",
       [](PyOperator& self, const std::vector<std::vector<std::string>>& dtypes) {
@@ -133,7 +136,8 @@ void InitDef(nb::module_& m) {
         if (backward == nullptr || self.op->gradient() == nullptr ||
             only.arguments.size() != static_cast<size_t>(self.op->gradient()->num_inputs))
           Raise(MakeError("IN001", "select_gradient_column for an operator without gradient"));
-        return ValueOrRaise(SelectGradientColumn(backward->def(), self.op->gradient()->inputs, only.arguments.data()));
+        return ValueOrRaise(SelectGradientColumn(backward->def(), self.op->gradient()->inputs,
+                                                 only.arguments.data()));
       },
       "The backward operator's column for its inputs' dtypes.");
 }

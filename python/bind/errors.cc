@@ -11,7 +11,9 @@ void Raise(const Error& error) {
   for (const Diagnostic& d : error.diagnostics) {
     nb::dict row;
     row["id"] = d.id;
-    row["severity"] = d.severity == Severity::kError ? "error" : d.severity == Severity::kWarning ? "warning" : "note";
+    row["severity"] = d.severity == Severity::kError     ? "error"
+                      : d.severity == Severity::kWarning ? "warning"
+                                                         : "note";
     row["file"] = d.file;
     row["line"] = d.line;
     row["column"] = d.column;
@@ -20,7 +22,8 @@ void Raise(const Error& error) {
     row["text"] = Render(d);
     diagnostics.append(row);
   }
-  const nb::object made = nb::module_::import_("opwright._errors").attr("make")(error.id, error.Text(), diagnostics);
+  const nb::object made =
+      nb::module_::import_("opwright._errors").attr("make")(error.id, error.Text(), diagnostics);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
   throw nb::python_error();
 }
@@ -31,8 +34,8 @@ void InitErrors(nb::module_& m) {
       [] {
         nb::list rows;
         for (const ErrorId& row : AllErrorIds())
-          rows.append(nb::make_tuple(std::string(row.id), row.acl_code, std::string(row.summary), std::string(row.cause),
-                                     std::string(row.cure)));
+          rows.append(nb::make_tuple(std::string(row.id), row.acl_code, std::string(row.summary),
+                                     std::string(row.cause), std::string(row.cure)));
         return rows;
       },
       "The rows of the table of errors: id, acl code, summary, cause, cure.");

@@ -17,7 +17,8 @@ struct PyLibrary {
   explicit PyLibrary(LibraryHandle handle) : claim(std::make_shared<Claim>(std::move(handle))) {}
   LibraryHandle& open() {
     if (!claim->handle.has_value())
-      Raise(MakeError("CL014", StrCat("this handle of ", claim->library->path(), " was closed; load the library again")));
+      Raise(MakeError("CL014", StrCat("this handle of ", claim->library->path(),
+                                      " was closed; load the library again")));
     return *claim->handle;
   }
 };
@@ -28,7 +29,8 @@ PyOperator FindOperator(PyLibrary& library, const std::string& name) {
 }
 
 // The kernel's code is behind a framework's own entry: registers the operators there. ns "": each
-// operator's own namespace. Returns the namespace, or None when the framework is not in the process.
+// operator's own namespace. Returns the namespace, or None when the framework is not in the
+// process.
 nb::object EnterFramework(PyLibrary& library, const std::string& framework, const std::string& ns) {
   const OpwrightLibrary& raw = library.open()->raw();
   for (int32_t i = 0; i < raw.num_frameworks; ++i) {
@@ -38,7 +40,8 @@ nb::object EnterFramework(PyLibrary& library, const std::string& framework, cons
     const int32_t result = entry.enter(ns.empty() ? nullptr : ns.c_str(), message, sizeof message);
     if (result == 1) return nb::none();
     if (result != 0)
-      Raise(MakeError("RG010", StrCat(library.open()->path(), " cannot register in ", framework, ": ", message)));
+      Raise(MakeError("RG010", StrCat(library.open()->path(), " cannot register in ", framework,
+                                      ": ", message)));
     return nb::str(entry.entered());
   }
   Raise(MakeError("RG010", StrCat(library.open()->path(), " has no entry for ", framework)));
@@ -50,28 +53,39 @@ void InitLibrary(nb::module_& m) {
   nb::class_<PyOperator>(m, "Operator")
       .def_prop_ro("name", [](PyOperator& self) { return std::string(self.op->name()); })
       .def_prop_ro("has_metadef", [](PyOperator& self) { return self.op->has_metadef(); })
-      .def_prop_ro("json", [](PyOperator& self) { return std::string(self.op->has_metadef() ? self.op->def().json : ""); })
+      .def_prop_ro("json",
+                   [](PyOperator& self) {
+                     return std::string(self.op->has_metadef() ? self.op->def().json : "");
+                   })
       .def_prop_ro("library_path", [](PyOperator& self) { return self.library().path(); })
       .def_prop_ro("identity", [](PyOperator& self) { return self.library().identity(); })
-      .def_prop_ro("is_bound", [](PyOperator& self) { return self.library().Find(self.op->name()) != self.op; },
-                   "Whether its metadef is not its library's own.")
-      .def_prop_ro("key", [](PyOperator& self) { return reinterpret_cast<uintptr_t>(self.op.get()); },
-                   "One number for each operator in this process.")
-      .def_prop_ro("backward",
-                   [](PyOperator& self) -> nb::object {
-                     Operator* backward = self.op->backward();
-                     if (backward == nullptr) return nb::none();
-                     // Shares the owner of the forward operator, which holds the backward one.
-                     return nb::cast(PyOperator{self.claim, std::shared_ptr<Operator>(self.op, backward)});
-                   })
+      .def_prop_ro(
+          "is_bound",
+          [](PyOperator& self) { return self.library().Find(self.op->name()) != self.op; },
+          "Whether its metadef is not its library's own.")
+      .def_prop_ro(
+          "key", [](PyOperator& self) { return reinterpret_cast<uintptr_t>(self.op.get()); },
+          "One number for each operator in this process.")
+      .def_prop_ro(
+          "backward",
+          [](PyOperator& self) -> nb::object {
+            Operator* backward = self.op->backward();
+            if (backward == nullptr) return nb::none();
+            // Shares the owner of the forward operator, which holds the backward one.
+            return nb::cast(PyOperator{self.claim, std::shared_ptr<Operator>(self.op, backward)});
+          })
       .def("infer_numpy",
-           [](PyOperator& self, nb::handle args, nb::handle kwargs) { return InferNumpy(self, args.ptr(), kwargs.ptr()); })
-      .def("call_numpy_for_gradient", &CallNumpyForGradient)
-      .def("call_numpy",
            [](PyOperator& self, nb::handle args, nb::handle kwargs) {
-             return nb::steal(CallNumpy(self, args.ptr(), kwargs.ptr()));
-           },
-           nb::arg(), nb::arg(), "args: a tuple; kwargs: a dict. NotImplemented for another framework's tensors.");
+             return InferNumpy(self, args.ptr(), kwargs.ptr());
+           })
+      .def("call_numpy_for_gradient", &CallNumpyForGradient)
+      .def(
+          "call_numpy",
+          [](PyOperator& self, nb::handle args, nb::handle kwargs) {
+            return nb::steal(CallNumpy(self, args.ptr(), kwargs.ptr()));
+          },
+          nb::arg(), nb::arg(),
+          "args: a tuple; kwargs: a dict. NotImplemented for another framework's tensors.");
 
   nb::class_<PyLibrary>(m, "Library")
       .def_prop_ro("path", [](PyLibrary& self) { return self.open()->path(); })

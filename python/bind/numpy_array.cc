@@ -17,7 +17,9 @@ void ImportNumpy() {
 }
 
 bool IsArray(PyObject* object) { return PyArray_Check(object); }
-bool IsWriteable(PyObject* array) { return PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(array)); }
+bool IsWriteable(PyObject* array) {
+  return PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(array));
+}
 
 namespace {
 
@@ -42,7 +44,8 @@ OpwrightDType DTypeOf(PyArray_Descr* descr) {
     case 'c':
       return bits <= 128 ? OpwrightDType{kOpwrightComplex, bits, 1} : OpwrightDType{255, bits, 1};
     default:
-      return IsBfloat16(descr) ? OpwrightDType{kOpwrightBfloat, 16, 1} : OpwrightDType{255, bits, 1};
+      return IsBfloat16(descr) ? OpwrightDType{kOpwrightBfloat, 16, 1}
+                               : OpwrightDType{255, bits, 1};
   }
 }
 
@@ -119,15 +122,17 @@ PyObject* NewArray(OpwrightDType dtype, int32_t ndim, const int64_t* shape) {
     Py_DECREF(descr);
     return PyErr_NoMemory();
   }
-  PyObject* owner = PyCapsule_New(memory, nullptr, [](PyObject* capsule) { free(PyCapsule_GetPointer(capsule, nullptr)); });
+  PyObject* owner = PyCapsule_New(
+      memory, nullptr, [](PyObject* capsule) { free(PyCapsule_GetPointer(capsule, nullptr)); });
   if (owner == nullptr) {
     free(memory);
     Py_DECREF(descr);
     return nullptr;
   }
   // Takes the reference to descr.
-  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, reinterpret_cast<const npy_intp*>(shape), nullptr,
-                                         memory, NPY_ARRAY_CARRAY, nullptr);
+  PyObject* array =
+      PyArray_NewFromDescr(&PyArray_Type, descr, ndim, reinterpret_cast<const npy_intp*>(shape),
+                           nullptr, memory, NPY_ARRAY_CARRAY, nullptr);
   if (array == nullptr) {
     Py_DECREF(owner);
     return nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// numpy arrays as tensors of the core, and new ones for outputs. The only file set that sees numpy's C
-// interface.
+// numpy arrays as tensors of the core, and new ones for outputs. The only file set that sees
+// numpy's C interface.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,8 +17,8 @@ void ImportNumpy();
 bool IsArray(PyObject* object);
 
 enum class ArrayFit { kOk, kNeedsCopy, kUnknownDType };
-// Fills the tensor from the array; shape is the array's, strides are in the arena. kNeedsCopy: foreign
-// byte order, or strides that are no multiple of the item.
+// Fills the tensor from the array; shape is the array's, strides are in the arena. kNeedsCopy:
+// foreign byte order, or strides that are no multiple of the item.
 ArrayFit ViewArray(PyObject* array, OpwrightTensor* tensor, Arena& arena);
 
 bool IsWriteable(PyObject* array);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call on numpy arrays: Python's arguments bound to the metadef's inputs and attributes, the operator
-// run without the GIL, outputs as new arrays or the ones given by out=.
+// A call on numpy arrays: Python's arguments bound to the metadef's inputs and attributes, the
+// operator run without the GIL, outputs as new arrays or the ones given by out=.
 #include <cstring>
 #include <map>
 
@@ -36,8 +36,9 @@ class NumpyOutputs final : public OutputAllocator {
     PyObject* array = NewArray(dtype, ndim, shape);
     if (array == nullptr) {
       const nb::python_error error;
-      return MakeError("CL010", StrCat(def_.name, ": no array for output ", def_.outputs[output]->name, " ",
-                                       ShapeText(ndim, shape), ": ", error.what()));
+      return MakeError("CL010",
+                       StrCat(def_.name, ": no array for output ", def_.outputs[output]->name, " ",
+                              ShapeText(ndim, shape), ": ", error.what()));
     }
     arrays_.push_back(array);
     outputs_.push_back(output);
@@ -54,7 +55,10 @@ class NumpyOutputs final : public OutputAllocator {
     if (def_.outputs[output]->kind == kOpwrightDynamic) return list;
     return list.size() == 0 ? nb::none() : nb::object(list[0]);
   }
-  bool IsSingle() const { return def_.num_outputs == 1 && arrays_.size() == 1 && def_.outputs[0]->kind != kOpwrightDynamic; }
+  bool IsSingle() const {
+    return def_.num_outputs == 1 && arrays_.size() == 1 &&
+           def_.outputs[0]->kind != kOpwrightDynamic;
+  }
   nb::object Single() const { return nb::borrow(arrays_[0]); }
 
  private:
@@ -83,11 +87,14 @@ class Call {
   bool Bind(PyObject* args, PyObject* kwargs) {
     const Py_ssize_t positional = PyTuple_Size(args);
     if (def_.num_inputs > kMost || def_.num_outputs > kMost || def_.num_attrs > kMost)
-      Raise(MakeError("CL001", StrCat(def_.name, ": more than ", kMost, " inputs, outputs or attributes")));
+      Raise(MakeError("CL001",
+                      StrCat(def_.name, ": more than ", kMost, " inputs, outputs or attributes")));
     if (positional > def_.num_inputs)
-      Raise(MakeError("CL001", StrCat(def_.name, ": ", Count(positional, "positional argument"), " given, the metadef lists ",
-                                      Count(def_.num_inputs, "input"), "; attributes are passed by keyword")));
-    for (int32_t i = 0; i < def_.num_inputs; ++i) given_[i] = i < positional ? PyTuple_GetItem(args, i) : nullptr;
+      Raise(MakeError("CL001", StrCat(def_.name, ": ", Count(positional, "positional argument"),
+                                      " given, the metadef lists ", Count(def_.num_inputs, "input"),
+                                      "; attributes are passed by keyword")));
+    for (int32_t i = 0; i < def_.num_inputs; ++i)
+      given_[i] = i < positional ? PyTuple_GetItem(args, i) : nullptr;
     for (int32_t i = 0; i < def_.num_outputs; ++i) outputs_[i] = {nullptr, 0};
     if (kwargs != nullptr && PyDict_Size(kwargs) > 0) BindKeywords(kwargs, positional);
     for (int32_t i = 0; i < def_.num_inputs; ++i)
@@ -123,7 +130,8 @@ class Call {
     if (made.IsSingle()) return made.Single().release().ptr();
     if (def_.num_outputs == 1) return made.Take(0).release().ptr();
     PyObject* tuple = PyTuple_New(def_.num_outputs);
-    for (int32_t i = 0; i < def_.num_outputs; ++i) PyTuple_SetItem(tuple, i, made.Take(i).release().ptr());
+    for (int32_t i = 0; i < def_.num_outputs; ++i)
+      PyTuple_SetItem(tuple, i, made.Take(i).release().ptr());
     return tuple;
   }
 
@@ -140,7 +148,8 @@ class Call {
     for (int32_t i = 0; i < def_.num_outputs; ++i) {
       for (int64_t k = 0; k < inferred[i].count; ++k) {
         nb::list shape;
-        for (int32_t d = 0; d < inferred[i].shapes[k].ndim; ++d) shape.append(inferred[i].shapes[k].dims[d]);
+        for (int32_t d = 0; d < inferred[i].shapes[k].ndim; ++d)
+          shape.append(inferred[i].shapes[k].dims[d]);
         outputs.append(nb::make_tuple(shape, opwright::DTypeName(inferred[i].dtype)));
       }
     }
@@ -148,7 +157,8 @@ class Call {
   }
 
  private:
-  // An output whose shape was passed is made before the call, so that the dispatcher finds it given.
+  // An output whose shape was passed is made before the call, so that the dispatcher finds it
+  // given.
   void GivePassedShapes(NumpyOutputs& made) {
     if (shapes_ == nullptr) return;
     const int32_t column = ValueOrRaise(SelectColumn(def_, inputs_, def_.num_inputs));
@@ -156,7 +166,8 @@ class Call {
       const auto found = shapes_->find(def_.outputs[i]->name);
       if (found == shapes_->end()) continue;
       const std::vector<int64_t>& shape = found->second;
-      RaiseIfError(made.Allocate(i, 0, def_.outputs[i]->dtypes[column], static_cast<int32_t>(shape.size()), shape.data(),
+      RaiseIfError(made.Allocate(i, 0, def_.outputs[i]->dtypes[column],
+                                 static_cast<int32_t>(shape.size()), shape.data(),
                                  &out_tensors_[i]));
       outputs_[i] = {&out_tensors_[i], 1};
     }
@@ -174,7 +185,8 @@ class Call {
         continue;
       }
       if (const int32_t i = IndexOf(def_.inputs, def_.num_inputs, name); i >= 0) {
-        if (i < positional) Raise(MakeError("CL001", StrCat(def_.name, ": input ", name, " is given twice")));
+        if (i < positional)
+          Raise(MakeError("CL001", StrCat(def_.name, ": input ", name, " is given twice")));
         given_[i] = value;
         continue;
       }
@@ -185,7 +197,8 @@ class Call {
   void BindAttr(const char* name, PyObject* value) {
     for (int32_t i = 0; i < def_.num_attrs; ++i) {
       if (strcmp(def_.attrs[i]->name, name) != 0) continue;
-      if (!has_attrs_) memset(attrs_, 0, sizeof(OpwrightAttr) * static_cast<size_t>(def_.num_attrs));
+      if (!has_attrs_)
+        memset(attrs_, 0, sizeof(OpwrightAttr) * static_cast<size_t>(def_.num_attrs));
       has_attrs_ = true;
       attrs_[i] = AttrFromPython(def_, *def_.attrs[i], value, arena_);
       return;
@@ -194,8 +207,10 @@ class Call {
     for (int32_t i = 0; i < def_.num_inputs; ++i) names.emplace_back(def_.inputs[i]->name);
     for (int32_t i = 0; i < def_.num_attrs; ++i) names.emplace_back(def_.attrs[i]->name);
     const std::string nearest = Nearest(name, names);
-    Raise(MakeError("CL006", StrCat(def_.name, ": no input or attribute is named ", name, "; there are ", JoinAnd(names),
-                                    nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?"))));
+    Raise(MakeError(
+        "CL006",
+        StrCat(def_.name, ": no input or attribute is named ", name, "; there are ", JoinAnd(names),
+               nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?"))));
   }
 
   bool TakeInput(int32_t i) {
@@ -212,7 +227,8 @@ class Call {
 
   bool TakeList(int32_t i, PyObject* value) {
     if (value == nullptr || (!PyList_Check(value) && !PyTuple_Check(value)))
-      Raise(MakeError("CL001", StrCat(def_.name, ": input ", def_.inputs[i]->name, " takes a list of tensors")));
+      Raise(MakeError("CL001", StrCat(def_.name, ": input ", def_.inputs[i]->name,
+                                      " takes a list of tensors")));
     const nb::object items = nb::steal(PySequence_Tuple(value));
     const Py_ssize_t n = PyTuple_Size(items.ptr());
     auto* tensors = arena_.Make<OpwrightTensor>(n);
@@ -228,7 +244,8 @@ class Call {
     for (int32_t m = 0; m < def_.num_mutates; ++m)
       if (def_.mutates[m] == i)
         Raise(MakeError("CL008", StrCat(def_.name, ": input ", def_.inputs[i]->name,
-                                        " is written by the operator: it must be a writeable numpy array of plain memory")));
+                                        " is written by the operator: it must be a writeable numpy "
+                                        "array of plain memory")));
   }
 
   bool TakeTensor(int32_t i, PyObject* value, OpwrightTensor* tensor) {
@@ -240,17 +257,18 @@ class Call {
         case ArrayFit::kNeedsCopy:
           return TakeCopy(i, value, tensor);
         case ArrayFit::kUnknownDType:
-          Raise(MakeError("CL002", StrCat(def_.name, ": input ", def_.inputs[i]->name, " has dtype ",
-                                          DTypeText(value),
-                                          ", which no operator takes")));
+          Raise(
+              MakeError("CL002", StrCat(def_.name, ": input ", def_.inputs[i]->name, " has dtype ",
+                                        DTypeText(value), ", which no operator takes")));
       }
     }
     // numpy's float64 is a Python float by inheritance, and has a dtype all the same.
     const bool number = PyFloat_Check(value) || PyLong_Check(value);
-    if (number && (PyFloat_CheckExact(value) || PyLong_Check(value) || !PyObject_HasAttrString(value, "dtype")))
+    if (number && (PyFloat_CheckExact(value) || PyLong_Check(value) ||
+                   !PyObject_HasAttrString(value, "dtype")))
       return TakeNumber(i, value, tensor);
-    if (PyObject_HasAttrString(value, "__array_interface__") && PyObject_HasAttrString(value, "dtype") &&
-        !PyObject_HasAttrString(value, "__dlpack__"))
+    if (PyObject_HasAttrString(value, "__array_interface__") &&
+        PyObject_HasAttrString(value, "dtype") && !PyObject_HasAttrString(value, "__dlpack__"))
       return TakeScalar(i, value, tensor);
     return false;
   }
@@ -259,7 +277,8 @@ class Call {
   bool TakeCopy(int32_t i, PyObject* value, OpwrightTensor* tensor) {
     RequireOwnMemory(i);
     const nb::object native = nb::handle(value).attr("dtype").attr("newbyteorder")("=");
-    const nb::object plain = nb::module_::import_("numpy").attr("array")(nb::handle(value), native, nb::arg("order") = "C");
+    const nb::object plain = nb::module_::import_("numpy").attr("array")(nb::handle(value), native,
+                                                                         nb::arg("order") = "C");
     kept_.push_back(plain);
     return ViewArray(plain.ptr(), tensor, arena_) == ArrayFit::kOk;
   }
@@ -286,10 +305,12 @@ class Call {
     const int64_t number = PyLong_AsLongLong(value);
     if (number == -1 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();
-      Raise(MakeError("CL002", StrCat(def_.name, ": the number for input ", def_.inputs[i]->name, " does not fit int64")));
+      Raise(MakeError("CL002", StrCat(def_.name, ": the number for input ", def_.inputs[i]->name,
+                                      " does not fit int64")));
     }
     memcpy(tensor->data, &number, sizeof number);
-    tensor->dtype = {static_cast<uint8_t>(PyBool_Check(value) ? kOpwrightBool : kOpwrightInt), 64, 0};
+    tensor->dtype = {static_cast<uint8_t>(PyBool_Check(value) ? kOpwrightBool : kOpwrightInt), 64,
+                     0};
     return true;
   }
 
@@ -297,16 +318,18 @@ class Call {
     const bool several = PyTuple_Check(out_) || PyList_Check(out_);
     const Py_ssize_t n = several ? PySequence_Size(out_) : 1;
     if (n != def_.num_outputs)
-      Raise(MakeError("CL001", StrCat(def_.name, ": out= holds ", Count(n, "array"), ", the operator has ",
-                                      Count(def_.num_outputs, "output"))));
+      Raise(MakeError("CL001", StrCat(def_.name, ": out= holds ", Count(n, "array"),
+                                      ", the operator has ", Count(def_.num_outputs, "output"))));
     for (int32_t i = 0; i < def_.num_outputs; ++i) {
       const nb::object item = several ? nb::steal(PySequence_GetItem(out_, i)) : nb::borrow(out_);
       if (item.is_none() && def_.outputs[i]->kind == kOpwrightOptional) {
         outputs_[i] = {nullptr, 0};
         continue;
       }
-      if (!IsArray(item.ptr()) || !IsWriteable(item.ptr()) || ViewArray(item.ptr(), &out_tensors_[i], arena_) != ArrayFit::kOk)
-        Raise(MakeError("CL008", StrCat(def_.name, ": out= for ", def_.outputs[i]->name, " must be a writeable numpy array of plain memory")));
+      if (!IsArray(item.ptr()) || !IsWriteable(item.ptr()) ||
+          ViewArray(item.ptr(), &out_tensors_[i], arena_) != ArrayFit::kOk)
+        Raise(MakeError("CL008", StrCat(def_.name, ": out= for ", def_.outputs[i]->name,
+                                        " must be a writeable numpy array of plain memory")));
       outputs_[i] = {&out_tensors_[i], 1};
     }
   }
@@ -336,8 +359,8 @@ PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
   return call.Run(op);
 }
 
-nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs, const std::vector<bool>& wanted,
-                                const PassedShapes& shapes) {
+nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs,
+                                const std::vector<bool>& wanted, const PassedShapes& shapes) {
   Call call(op.op->def());
   if (!call.Bind(args.ptr(), kwargs.ptr())) return nb::borrow(Py_NotImplemented);
   call.ForGradient(wanted, shapes);
@@ -347,7 +370,8 @@ nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs,
 nb::object InferNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
   if (!op.op->has_metadef()) RaiseIfError(op.op->Call({}));
   Call call(op.op->def());
-  if (!call.Bind(args, kwargs)) Raise(MakeError("CL013", StrCat(op.op->name(), ": infer takes things with shape and dtype")));
+  if (!call.Bind(args, kwargs))
+    Raise(MakeError("CL013", StrCat(op.op->name(), ": infer takes things with shape and dtype")));
   return call.Infer(op);
 }
 

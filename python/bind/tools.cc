@@ -10,8 +10,8 @@ namespace opwright::python {
 void InitTools(nb::module_& m) {
   m.def(
       "build",
-      [](const std::vector<std::string>& sources, const std::string& output, const std::string& march,
-         const std::vector<std::string>& flags) {
+      [](const std::vector<std::string>& sources, const std::string& output,
+         const std::string& march, const std::vector<std::string>& flags) {
         build::Request request;
         request.sources = sources;
         request.output = output;

@@ -35,7 +35,9 @@ def keyword_attrs(op, rule) -> tuple[str, ...]:
 def check_signature(op, rule) -> None:
     """GR007 when the rule cannot be called as (inputs..., out, dout)."""
     if not callable(rule):
-        raise _errors.make("GR007", f"{op.name}: a bprop is a function, {type(rule).__name__} was given")
+        raise _errors.make(
+            "GR007", f"{op.name}: a bprop is a function, {type(rule).__name__} was given"
+        )
     try:
         signature = inspect.signature(rule)
     except (TypeError, ValueError):
@@ -58,21 +60,30 @@ def settle(op_name: str, returned, due: list[Due], adapter) -> tuple:
     Inputs that need none get None.
     """
     names = ", ".join(item.name for item in due)
-    example = f"return (grad_{due[0].name},)" if len(due) == 1 else "return (" + ", ".join(
-        f"grad_{item.name}" for item in due
-    ) + ")"
+    example = (
+        f"return (grad_{due[0].name},)"
+        if len(due) == 1
+        else "return (" + ", ".join(f"grad_{item.name}" for item in due) + ")"
+    )
     if adapter.is_tensor(returned):
-        raise _errors.make("GR003", f"{op_name}: the bprop returned a bare tensor, a tuple is due; write `{example}`")
+        raise _errors.make(
+            "GR003",
+            f"{op_name}: the bprop returned a bare tensor, a tuple is due; write `{example}`",
+        )
     if not isinstance(returned, tuple):
         what = "nothing" if returned is None else f"a {type(returned).__name__}"
-        raise _errors.make("GR003", f"{op_name}: the bprop returned {what}, a tuple is due; write `{example}`")
+        raise _errors.make(
+            "GR003", f"{op_name}: the bprop returned {what}, a tuple is due; write `{example}`"
+        )
     if len(returned) != len(due):
         raise _errors.make(
             "GR003",
             f"{op_name}: the bprop returned {len(returned)} gradient{'s' if len(returned) != 1 else ''}, "
             f"{len(due)} are due, one for each input ({names}); write `{example}`",
         )
-    return tuple(_one(op_name, grad, item, adapter) for grad, item in zip(returned, due, strict=True))
+    return tuple(
+        _one(op_name, grad, item, adapter) for grad, item in zip(returned, due, strict=True)
+    )
 
 
 def _one(op_name: str, grad, due: Due, adapter):
@@ -80,12 +91,18 @@ def _one(op_name: str, grad, due: Due, adapter):
         return None
     if grad is None:
         raise _errors.make(
-            "GR004", f"{op_name}: the bprop returned None for input {due.name}, which is due a gradient"
+            "GR004",
+            f"{op_name}: the bprop returned None for input {due.name}, which is due a gradient",
         )
     if not adapter.is_tensor(grad) or not adapter.is_float(grad):
-        what = f"dtype {adapter.dtype(grad)}" if adapter.is_tensor(grad) else f"a {type(grad).__name__}"
+        what = (
+            f"dtype {adapter.dtype(grad)}"
+            if adapter.is_tensor(grad)
+            else f"a {type(grad).__name__}"
+        )
         raise _errors.make(
-            "GR006", f"{op_name}: the bprop's gradient of input {due.name} is {what}, a float tensor is due"
+            "GR006",
+            f"{op_name}: the bprop's gradient of input {due.name} is {what}, a float tensor is due",
         )
     shape = tuple(adapter.shape(grad))
     if shape != tuple(due.shape) and due.reducible:

@@ -28,7 +28,11 @@ class Report:
 
 
 def check(
-    target: Operator | Library | str | os.PathLike, *, name: str | None = None, seed: int = 1, timeout: float = 60
+    target: Operator | Library | str | os.PathLike,
+    *,
+    name: str | None = None,
+    seed: int = 1,
+    timeout: float = 60,
 ) -> Report:
     """Runs operators in child processes between guard pages, and their gradients against differences.
 

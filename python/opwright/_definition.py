@@ -74,7 +74,11 @@ class Definition:
             attrs=tuple(Attr(**item) for item in raw["attrs"]),
             shape_rules=tuple(
                 ShapeRule(
-                    item["kind"], tuple(item["args"]), tuple(item["code"]), item["leading_any"], item["text"]
+                    item["kind"],
+                    tuple(item["args"]),
+                    tuple(item["code"]),
+                    item["leading_any"],
+                    item["text"],
                 )
                 for item in raw["shape_rules"]
             ),
@@ -92,7 +96,9 @@ class Definition:
 
 
 def _param(item: dict) -> Param:
-    return Param(item["name"], item["kind"], tuple(item["dims"]), item["leading_any"], tuple(item["dtypes"]))
+    return Param(
+        item["name"], item["kind"], tuple(item["dims"]), item["leading_any"], tuple(item["dtypes"])
+    )
 
 
 class ShapeProgram:
@@ -102,7 +108,9 @@ class ShapeProgram:
     are the framework's own functions on its symbols.
     """
 
-    def __init__(self, definition: Definition, shapes, attrs: dict, *, maximum=max, minimum=min, broadcast):
+    def __init__(
+        self, definition: Definition, shapes, attrs: dict, *, maximum=max, minimum=min, broadcast
+    ):
         self._definition = definition
         self._shapes = shapes
         self._attrs = attrs
@@ -134,7 +142,8 @@ class ShapeProgram:
                 continue
             if bound != got:
                 self._fail(
-                    "CL004", f"input {param.name} has shape {list(shape)}: {wanted} is {bound}, got {got}"
+                    "CL004",
+                    f"input {param.name} has shape {list(shape)}: {wanted} is {bound}, got {got}",
                 )
         if param.leading_any and param.dims and self._leading is None:
             self._leading = tuple(shape[:lead])
@@ -144,7 +153,9 @@ class ShapeProgram:
         rule = self._definition.shape_rules[index]
         if rule.kind == FORWARD and not rule.args:
             if passed is None:
-                self._fail("CL005", f"the shape of {self._definition.outputs[index].name} is not known")
+                self._fail(
+                    "CL005", f"the shape of {self._definition.outputs[index].name} is not known"
+                )
             return tuple(passed)
         if rule.kind in (SAME, FORWARD):
             return self._same(rule, item)
@@ -164,7 +175,9 @@ class ShapeProgram:
             if found is None:
                 found = shape
             elif len(found) != len(shape) or any(a != b for a, b in zip(found, shape, strict=True)):
-                self._fail("CL005", f"{rule.text}: shapes {list(found)} and {list(shape)} must be equal")
+                self._fail(
+                    "CL005", f"{rule.text}: shapes {list(found)} and {list(shape)} must be equal"
+                )
         if found is None:
             self._fail("CL005", f"{rule.text}: none of its inputs was given")
         return found

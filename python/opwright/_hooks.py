@@ -27,7 +27,6 @@ def prepare(operator) -> None:
             importlib.import_module(adapter).prepare(operator)
 
 
-
 def enter(library: _core.Library) -> None:
     """Makes the operators known to every framework that is imported, and to later ones then."""
     held = _loaded.get(library.identity)

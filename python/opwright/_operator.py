@@ -120,7 +120,8 @@ class Operator:
         names = {param.name for param in self.definition.inputs}
         args = tuple(_stand_in(self.name, value) for value in args)
         kwargs = {
-            name: _stand_in(self.name, value) if name in names else value for name, value in kwargs.items()
+            name: _stand_in(self.name, value) if name in names else value
+            for name, value in kwargs.items()
         }
         outputs = self._core.infer_numpy(args, kwargs)
         specs = tuple(Spec(tuple(shape), dtype) for shape, dtype in outputs)
@@ -207,12 +208,14 @@ def _framework_of(name: str, args, kwargs) -> tuple[str, type | None]:
             continue
         if found is not None and root != found:
             raise _errors.make(
-                "CL013", f"{name}: tensors of {found} and {root} in one call; convert them to one framework"
+                "CL013",
+                f"{name}: tensors of {found} and {root} in one call; convert them to one framework",
             )
         found, kind = root, type(value)
     if found in _NOT_YET:
         raise _errors.make(
-            "CL013", f"{name}: tensors of {found} are not taken yet; use numpy arrays or torch tensors"
+            "CL013",
+            f"{name}: tensors of {found} are not taken yet; use numpy arrays or torch tensors",
         )
     if found is None and not all(
         value is None or isinstance(value, (int, float, list, tuple)) for value in args

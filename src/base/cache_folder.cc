@@ -14,8 +14,10 @@
 namespace opwright {
 
 std::string CacheFolderPath() {
-  if (const char* own = getenv("OPWRIGHT_CACHE"); own != nullptr && *own != '\0') return AbsolutePath(own);
-  if (const char* xdg = getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') return JoinPath(xdg, "opwright");
+  if (const char* own = getenv("OPWRIGHT_CACHE"); own != nullptr && *own != '\0')
+    return AbsolutePath(own);
+  if (const char* xdg = getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/')
+    return JoinPath(xdg, "opwright");
   const char* home = getenv("HOME");
   return JoinPath(home != nullptr && *home == '/' ? home : "/tmp", StrCat(".cache/opwright"));
 }
@@ -30,8 +32,11 @@ Expected<std::string> CacheFolder(const std::string& below) {
   struct stat info;
   if (stat(root.c_str(), &info) != 0) return unusable(std::strerror(errno));
   if (info.st_uid != geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return MakeError("CA001", StrCat("the cache folder ", root, info.st_uid != geteuid() ? " belongs to another user" : " can be written by others",
-                                     ": libraries from it would be run; chmod 700 it, or set OPWRIGHT_CACHE to a folder of your own"));
+    return MakeError("CA001", StrCat("the cache folder ", root,
+                                     info.st_uid != geteuid() ? " belongs to another user"
+                                                              : " can be written by others",
+                                     ": libraries from it would be run; chmod 700 it, or set "
+                                     "OPWRIGHT_CACHE to a folder of your own"));
   std::string folder = root;
   if (!below.empty()) {
     folder = JoinPath(root, below);

@@ -16,7 +16,9 @@ Error::~Error() = default;
 
 Status::Status(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
 
-Error MakeError(std::string_view id, std::string message) { return {std::string(id), std::move(message)}; }
+Error MakeError(std::string_view id, std::string message) {
+  return {std::string(id), std::move(message)};
+}
 namespace {
 
 const char* SeverityName(Severity severity) {

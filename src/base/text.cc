@@ -15,12 +15,14 @@ Piece::Piece(const char* text) : data_(text), size_(strlen(text)) {}
 
 Piece::Piece(char character) : size_(1) { own_[0] = character; }
 
-Piece::Piece(double number) : size_(static_cast<size_t>(std::to_chars(own_, own_ + sizeof own_, number).ptr - own_)) {}
+Piece::Piece(double number)
+    : size_(static_cast<size_t>(std::to_chars(own_, own_ + sizeof own_, number).ptr - own_)) {}
 
 Piece::Piece(Number, long long number, bool is_signed) {
   char* const end = own_ + sizeof own_;
   const std::to_chars_result result =
-      is_signed ? std::to_chars(own_, end, number) : std::to_chars(own_, end, static_cast<unsigned long long>(number));
+      is_signed ? std::to_chars(own_, end, number)
+                : std::to_chars(own_, end, static_cast<unsigned long long>(number));
   size_ = static_cast<size_t>(result.ptr - own_);
 }
 

@@ -14,8 +14,8 @@ namespace opwright {
 
 namespace internal {
 
-// One argument of StrCat as text. Each conversion is out of line: most calls stand on paths to an error,
-// and every operator library carries them.
+// One argument of StrCat as text. Each conversion is out of line: most calls stand on paths to an
+// error, and every operator library carries them.
 class Piece {
  public:
   Piece(std::string_view text) : data_(text.data()), size_(text.size()) {}  // NOLINT
@@ -23,7 +23,8 @@ class Piece {
   Piece(const char* text);  // NOLINT
   Piece(char character);  // NOLINT
   template <std::integral T>
-  Piece(T number) : Piece(Number(), static_cast<long long>(number), std::is_signed_v<T>) {}  // NOLINT
+  Piece(T number)
+      : Piece(Number(), static_cast<long long>(number), std::is_signed_v<T>) {}  // NOLINT
   Piece(double number);  // NOLINT
   Piece(const Piece&) = delete;
   std::string_view text() const { return {data_ != nullptr ? data_ : own_, size_}; }

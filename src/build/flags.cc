@@ -181,8 +181,8 @@ Expected<Flags> ReadFlags(const std::vector<std::string>& flags, const std::stri
 
 std::vector<std::string> BaseCompileFlags(bool clang) {
   // -g1: lines for backtraces and for the linker's messages, of DWARF 4, because binutils 2.40
-  // loses the file names of DWARF 5 when the main file has none. In this order: a -gdwarf behind -g1
-  // would mean -g2.
+  // loses the file names of DWARF 5 when the main file has none. In this order: a -gdwarf behind
+  // -g1 would mean -g2.
   std::vector<std::string> flags = {"-std=c++17",
                                     "-O3",
                                     "-gdwarf-4",

@@ -29,7 +29,8 @@ std::string ParamText(const OpwrightOpDef& def, const OpwrightParamDef& param) {
   constexpr const char* kKinds[] = {"", " (optional)", " (list)"};
   std::vector<std::string> dtypes;
   for (int32_t c = 0; c < def.num_columns; ++c) dtypes.push_back(DTypeName(param.dtypes[c]));
-  return StrCat(param.name, " ", DimsText(def, param), " ", Join(dtypes, " | "), kKinds[param.kind]);
+  return StrCat(param.name, " ", DimsText(def, param), " ", Join(dtypes, " | "),
+                kKinds[param.kind]);
 }
 
 std::string OperatorText(const Operator& op) {
@@ -39,7 +40,8 @@ std::string OperatorText(const Operator& op) {
   for (int32_t i = 0; i < def.num_inputs; ++i)
     text += StrCat("    in   ", ParamText(def, *def.inputs[i]), "\n");
   for (int32_t i = 0; i < def.num_outputs; ++i)
-    text += StrCat("    out  ", ParamText(def, *def.outputs[i]), ", shape ", def.shape_rules[i]->text, "\n");
+    text += StrCat("    out  ", ParamText(def, *def.outputs[i]), ", shape ",
+                   def.shape_rules[i]->text, "\n");
   for (int32_t i = 0; i < def.num_attrs; ++i)
     text += StrCat("    attr ", def.attrs[i]->name, " ", AttrTypeName(def.attrs[i]->type),
                    def.attrs[i]->required != 0 ? " (required)" : "", "\n");
@@ -54,9 +56,10 @@ std::string Strings(const std::vector<std::string>& list) {
 }
 
 std::string OperatorJson(const Operator& op) {
-  return StrCat("{\"name\": ", JsonQuote(op.name()), ", \"gradient\": ",
-                op.has_metadef() && op.gradient() != nullptr ? JsonQuote(op.gradient()->op) : "null",
-                ", \"metadef\": ", op.has_metadef() ? op.def().json : "null", "}");
+  return StrCat(
+      "{\"name\": ", JsonQuote(op.name()), ", \"gradient\": ",
+      op.has_metadef() && op.gradient() != nullptr ? JsonQuote(op.gradient()->op) : "null",
+      ", \"metadef\": ", op.has_metadef() ? op.def().json : "null", "}");
 }
 
 int Fail(const Error& error, int code) {
@@ -83,16 +86,21 @@ int RunInspect(const std::string& path, const std::string& format, const std::st
   if (format == "json") {
     std::vector<std::string> operators;
     for (const auto& op : (*library)->operators()) operators.push_back(OperatorJson(*op));
-    printf("{\"path\": %s,\n \"identity\": %s,\n \"size\": %zu,\n \"abi\": %s,\n \"opwright\": %s,\n \"compiler\": %s,\n"
-           " \"march\": %s,\n \"needed\": %s,\n \"exports\": %s,\n \"frameworks\": %s,\n \"operators\": [%s]}\n",
-           JsonQuote((*library)->path()).c_str(), JsonQuote((*library)->identity()).c_str(), bytes->size(),
-           JsonQuote(abi).c_str(), JsonQuote(raw.opwright_version).c_str(), JsonQuote(raw.compiler).c_str(),
-           JsonQuote(march).c_str(), Strings(elf->needed).c_str(), Strings(elf->exports).c_str(),
-           Strings(frameworks).c_str(), Join(operators, ",\n  ").c_str());
+    printf(
+        "{\"path\": %s,\n \"identity\": %s,\n \"size\": %zu,\n \"abi\": %s,\n \"opwright\": %s,\n "
+        "\"compiler\": %s,\n"
+        " \"march\": %s,\n \"needed\": %s,\n \"exports\": %s,\n \"frameworks\": %s,\n "
+        "\"operators\": [%s]}\n",
+        JsonQuote((*library)->path()).c_str(), JsonQuote((*library)->identity()).c_str(),
+        bytes->size(), JsonQuote(abi).c_str(), JsonQuote(raw.opwright_version).c_str(),
+        JsonQuote(raw.compiler).c_str(), JsonQuote(march).c_str(), Strings(elf->needed).c_str(),
+        Strings(elf->exports).c_str(), Strings(frameworks).c_str(),
+        Join(operators, ",\n  ").c_str());
     return 0;
   }
-  printf("%s\n  identity %s\n  size %zu bytes, ABI %s, built by Opwright %s with %s for %s\n", (*library)->path().c_str(),
-         (*library)->identity().c_str(), bytes->size(), abi.c_str(), raw.opwright_version, raw.compiler, march.c_str());
+  printf("%s\n  identity %s\n  size %zu bytes, ABI %s, built by Opwright %s with %s for %s\n",
+         (*library)->path().c_str(), (*library)->identity().c_str(), bytes->size(), abi.c_str(),
+         raw.opwright_version, raw.compiler, march.c_str());
   printf("  needs %s\n  entries for %s\n", Join(elf->needed, ", ").c_str(),
          frameworks.empty() ? "no framework" : Join(frameworks, ", ").c_str());
   for (const auto& op : (*library)->operators()) fputs(OperatorText(*op).c_str(), stdout);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The metadef: what an operator is. Read() takes JSON to operators and diagnostics; Lower() takes an
-// operator to the flat form of the C interface that the dispatcher works on.
+// The metadef: what an operator is. Read() takes JSON to operators and diagnostics; Lower() takes
+// an operator to the flat form of the C interface that the dispatcher works on.
 //
 //   metadef::ReadResult result = metadef::ReadFile("op.json");
 //   for (const Diagnostic& d : result.diagnostics) puts(Render(d).c_str());

@@ -18,8 +18,8 @@ namespace {
 using State = AclRegistry::State;
 using Step = AclRegistry::Step;
 
-// The whole order of the acl form: the least state that a step needs, and the call that is missing while
-// it is not reached.
+// The whole order of the acl form: the least state that a step needs, and the call that is missing
+// while it is not reached.
 struct Rule {
   Step step;
   const char* call;
@@ -54,7 +54,8 @@ Expected<metadef::Operator> ReadOneMetadef(const std::string& path) {
     return error;
   }
   if (result.operators.size() != 1)
-    return MakeError("RG004", StrCat("the metadef ", path, " holds ", result.operators.size(), " operators, one is due here"));
+    return MakeError("RG004", StrCat("the metadef ", path, " holds ", result.operators.size(),
+                                     " operators, one is due here"));
   return std::move(result.operators[0]);
 }
 
@@ -62,8 +63,10 @@ Expected<metadef::Operator> ReadOneMetadef(const std::string& path) {
 Status CheckColumns(const Operator& kernel, const metadef::Operator& model) {
   if (!kernel.has_metadef() || !kernel.entry().kernel->takes_expanded) return {};
   if (kernel.def().num_columns == model.num_columns) return {};
-  return MakeError("RG005", StrCat("the kernel ", kernel.name(), " was built for ", Count(kernel.def().num_columns, "dtype column"),
-                                   " and the metadef lists ", model.num_columns, "; build it with this metadef"));
+  return MakeError(
+      "RG005", StrCat("the kernel ", kernel.name(), " was built for ",
+                      Count(kernel.def().num_columns, "dtype column"), " and the metadef lists ",
+                      model.num_columns, "; build it with this metadef"));
 }
 
 }  // namespace
@@ -92,12 +95,13 @@ Error AclRegistry::Missing(const std::string& name, Step step, State state) cons
   const std::string nearest = state == State::kUnregistered ? Nearest(name, names) : "";
   // Who calls an operator asks whether it is there; who registers one, what comes first.
   const std::string what =
-      step == Step::kCall
-          ? StrCat(name, " is not registered in this process, ", ThisProcess(), ": ", NextCall(state), " is missing")
-          : StrCat(kRules[static_cast<int>(step)].call, " for ", name, ": ", NextCall(state), " is missing before it in ",
-                   ThisProcess());
+      step == Step::kCall ? StrCat(name, " is not registered in this process, ", ThisProcess(),
+                                   ": ", NextCall(state), " is missing")
+                          : StrCat(kRules[static_cast<int>(step)].call, " for ", name, ": ",
+                                   NextCall(state), " is missing before it in ", ThisProcess());
   return MakeError("RG001", StrCat(what,
-                                   "; every process registers for itself, in the order load_operator_library, register_operator, "
+                                   "; every process registers for itself, in the order "
+                                   "load_operator_library, register_operator, "
                                    "register_operator_model, register_operator_gradient",
                                    nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?")));
 }
@@ -122,8 +126,11 @@ Status AclRegistry::Register(const std::string& name) {
   const std::lock_guard lock(mutex_);
   OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kRegister));
   if (!metadef::IsSnakeName(name) || name.size() > metadef::kMaxNameLength)
-    return MakeError("RG009", StrCat("\"", name, "\" is no operator name: small letters, digits and _, a letter first, at most ",
-                                     metadef::kMaxNameLength));
+    return MakeError(
+        "RG009",
+        StrCat("\"", name,
+               "\" is no operator name: small letters, digits and _, a letter first, at most ",
+               metadef::kMaxNameLength));
   entries_.try_emplace(name);
   return {};
 }
@@ -137,28 +144,34 @@ Expected<std::shared_ptr<Operator>> AclRegistry::FindKernel(const std::string& k
     paths.push_back((*library)->path());
   }
   const std::string nearest = Nearest(kernel, names);
-  return MakeError("RG006", StrCat("no kernel ", kernel, " in the loaded libraries; they have ", JoinAnd(names), " (", Join(paths, ", "),
-                                   ")", nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?")));
+  return MakeError("RG006", StrCat("no kernel ", kernel, " in the loaded libraries; they have ",
+                                   JoinAnd(names), " (", Join(paths, ", "), ")",
+                                   nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?")));
 }
 
-Status AclRegistry::Model(const std::string& name, const std::string& metadef_path, const std::string& kernel) {
+Status AclRegistry::Model(const std::string& name, const std::string& metadef_path,
+                          const std::string& kernel) {
   const std::lock_guard lock(mutex_);
   OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kModel));
   Expected<metadef::Operator> model = ReadOneMetadef(metadef_path);
   if (!model.ok()) return model.TakeError();
   if (model->name != name)
-    return MakeError("RG004", StrCat("the metadef ", metadef_path, " is of ", model->name, ", ", name, " is due"));
+    return MakeError("RG004", StrCat("the metadef ", metadef_path, " is of ", model->name, ", ",
+                                     name, " is due"));
   Expected<std::shared_ptr<Operator>> code = FindKernel(kernel);
   if (!code.ok()) return code.TakeError();
   Entry& entry = entries_[name];
   if (entry.op != nullptr) {
     const std::string old_identity = entry.op->library().identity();
     const std::string new_identity = (*code)->library().identity();
-    if (entry.metadef == model->json && entry.kernel == kernel && old_identity == new_identity) return {};
-    return MakeError("RG002", StrCat(name, " is registered already with kernel ", entry.kernel, " of ", entry.op->library().path(), " (",
-                                     old_identity.substr(0, 8), "); another one was given: kernel ", kernel, " of ",
-                                     (*code)->library().path(), " (", new_identity.substr(0, 8),
-                                     "), or another metadef; call unregister_operator first"));
+    if (entry.metadef == model->json && entry.kernel == kernel && old_identity == new_identity)
+      return {};
+    return MakeError(
+        "RG002",
+        StrCat(name, " is registered already with kernel ", entry.kernel, " of ",
+               entry.op->library().path(), " (", old_identity.substr(0, 8),
+               "); another one was given: kernel ", kernel, " of ", (*code)->library().path(), " (",
+               new_identity.substr(0, 8), "), or another metadef; call unregister_operator first"));
   }
   OPWRIGHT_RETURN_IF_ERROR(CheckColumns(**code, *model));
   Expected<std::shared_ptr<Operator>> bound = Operator::Bind(**code, *model);
@@ -181,17 +194,20 @@ Status AclRegistry::Gradient(const std::string& name, const std::string& metadef
   if (!entry.gradient_metadef.empty()) {
     const Library& old_library = entry.op->backward()->library();
     const Library& new_library = (*code)->library();
-    if (entry.gradient_metadef == model->json && old_library.identity() == new_library.identity()) return {};
-    return MakeError("RG002", StrCat(name, " has the gradient ", entry.op->backward()->name(), " of ", old_library.path(), " (",
-                                     old_library.identity().substr(0, 8), ") already; ", model->name, " of ", metadef_path,
-                                     " with the kernel of ", new_library.path(), " (", new_library.identity().substr(0, 8),
-                                     ") is another one; call unregister_operator first"));
+    if (entry.gradient_metadef == model->json && old_library.identity() == new_library.identity())
+      return {};
+    return MakeError(
+        "RG002", StrCat(name, " has the gradient ", entry.op->backward()->name(), " of ",
+                        old_library.path(), " (", old_library.identity().substr(0, 8),
+                        ") already; ", model->name, " of ", metadef_path, " with the kernel of ",
+                        new_library.path(), " (", new_library.identity().substr(0, 8),
+                        ") is another one; call unregister_operator first"));
   }
   OPWRIGHT_RETURN_IF_ERROR(CheckColumns(**code, *model));
   Expected<std::shared_ptr<Operator>> backward = Operator::Bind(**code, *model);
   if (!backward.ok()) return backward.TakeError();
-  // A new operator takes the place of the one without gradient, which calls on other threads and the
-  // frameworks may hold.
+  // A new operator takes the place of the one without gradient, which calls on other threads and
+  // the frameworks may hold.
   const metadef::ReadResult forward = metadef::Read(entry.metadef, name);
   Expected<std::shared_ptr<Operator>> whole = Operator::Bind(*entry.code, forward.operators.at(0));
   if (!whole.ok()) return whole.TakeError();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The acl form's registry: operators by name, put together in four steps of one order: load a library,
-// register the name, give it its metadef and kernel, give it its gradient. Each process has its own.
+// The acl form's registry: operators by name, put together in four steps of one order: load a
+// library, register the name, give it its metadef and kernel, give it its gradient. Each process
+// has its own.
 #pragma once
 
 #include <map>
@@ -23,8 +24,8 @@ class AclRegistry {
 
   static AclRegistry& Get();
 
-  // Each is idempotent; a different thing under the same name is refused with both identities. On an
-  // error the registry is as it was.
+  // Each is idempotent; a different thing under the same name is refused with both identities. On
+  // an error the registry is as it was.
   Status Load(const std::string& path);
   Status Register(const std::string& name);
   Status Model(const std::string& name, const std::string& metadef_path, const std::string& kernel);

@@ -36,7 +36,8 @@ OpwrightError* Guard(const Body& body) noexcept {
   } catch (const std::exception& error) {
     return opwright::ToC(opwright::MakeError("IN001", error.what()));
   } catch (...) {
-    return opwright::ToC(opwright::MakeError("IN001", "something that is no std::exception was thrown"));
+    return opwright::ToC(
+        opwright::MakeError("IN001", "something that is no std::exception was thrown"));
   }
 }
 
@@ -44,9 +45,11 @@ OpwrightError* Guard(const Body& body) noexcept {
 
 extern "C" {
 
-OpwrightError* opwright_library_load(const char* path, const char* sha256, OpwrightLibraryHandle** library) {
+OpwrightError* opwright_library_load(const char* path, const char* sha256,
+                                     OpwrightLibraryHandle** library) {
   return Guard([&]() -> Status {
-    opwright::Expected<opwright::LibraryHandle> handle = opwright::LoadLibrary(path, sha256 == nullptr ? "" : sha256);
+    opwright::Expected<opwright::LibraryHandle> handle =
+        opwright::LoadLibrary(path, sha256 == nullptr ? "" : sha256);
     if (!handle.ok()) return handle.TakeError();
     *library = new OpwrightLibraryHandle{std::move(*handle)};
     return {};
@@ -55,7 +58,9 @@ OpwrightError* opwright_library_load(const char* path, const char* sha256, Opwri
 
 void opwright_library_close(OpwrightLibraryHandle* library) { delete library; }
 
-const char* opwright_library_path(const OpwrightLibraryHandle* library) { return library->handle->path().c_str(); }
+const char* opwright_library_path(const OpwrightLibraryHandle* library) {
+  return library->handle->path().c_str();
+}
 
 const char* opwright_library_identity(const OpwrightLibraryHandle* library) {
   return library->handle->identity().c_str();
@@ -67,10 +72,13 @@ int32_t opwright_library_num_operators(const OpwrightLibraryHandle* library) {
 
 const char* opwright_library_operator_name(const OpwrightLibraryHandle* library, int32_t index) {
   const auto& operators = library->handle->operators();
-  return index < 0 || static_cast<size_t>(index) >= operators.size() ? nullptr : operators[static_cast<size_t>(index)]->name();
+  return index < 0 || static_cast<size_t>(index) >= operators.size()
+             ? nullptr
+             : operators[static_cast<size_t>(index)]->name();
 }
 
-OpwrightError* opwright_operator_find(OpwrightLibraryHandle* library, const char* name, OpwrightOperator** op) {
+OpwrightError* opwright_operator_find(OpwrightLibraryHandle* library, const char* name,
+                                      OpwrightOperator** op) {
   return Guard([&]() -> Status {
     opwright::Expected<std::shared_ptr<opwright::Operator>> found = library->handle->Get(name);
     if (!found.ok()) return found.TakeError();
@@ -85,12 +93,15 @@ const OpwrightOpDef* opwright_operator_def(const OpwrightOperator* op) {
   return op->op->has_metadef() ? &op->op->def() : nullptr;
 }
 
-OpwrightError* opwright_operator_call(OpwrightOperator* op, const OpwrightArgument* inputs, int32_t num_inputs,
-                                      const OpwrightArgument* outputs, int32_t num_outputs, const OpwrightAttr* attrs,
+OpwrightError* opwright_operator_call(OpwrightOperator* op, const OpwrightArgument* inputs,
+                                      int32_t num_inputs, const OpwrightArgument* outputs,
+                                      int32_t num_outputs, const OpwrightAttr* attrs,
                                       int32_t num_attrs) {
   return Guard([&]() -> Status {
     constexpr int32_t kMost = 256;
-    if (num_outputs < 0 || num_outputs > kMost) return opwright::MakeError("CL001", opwright::StrCat(num_outputs, " outputs given; 0 to ", kMost, " are supported"));
+    if (num_outputs < 0 || num_outputs > kMost)
+      return opwright::MakeError(
+          "CL001", opwright::StrCat(num_outputs, " outputs given; 0 to ", kMost, " are supported"));
     OpwrightArgument own[kMost];
     std::copy(outputs, outputs + num_outputs, own);
     opwright::CallArguments arguments;
@@ -104,8 +115,9 @@ OpwrightError* opwright_operator_call(OpwrightOperator* op, const OpwrightArgume
   });
 }
 
-OpwrightError* opwright_operator_infer(OpwrightOperator* op, const OpwrightArgument* inputs, int32_t num_inputs,
-                                       const OpwrightAttr* attrs, int32_t num_attrs, OpwrightShape* outputs,
+OpwrightError* opwright_operator_infer(OpwrightOperator* op, const OpwrightArgument* inputs,
+                                       int32_t num_inputs, const OpwrightAttr* attrs,
+                                       int32_t num_attrs, OpwrightShape* outputs,
                                        int32_t num_outputs) {
   return Guard([&]() -> Status {
     opwright::CallArguments arguments;
@@ -115,14 +127,17 @@ OpwrightError* opwright_operator_infer(OpwrightOperator* op, const OpwrightArgum
     arguments.num_attrs = attrs == nullptr ? 0 : num_attrs;
     const int32_t due = op->op->has_metadef() ? op->op->def().num_outputs : 0;
     if (op->op->has_metadef() && due != num_outputs)
-      return opwright::MakeError("CL001", opwright::StrCat(op->op->name(), ": room for ", num_outputs, " outputs, the metadef lists ", due));
+      return opwright::MakeError("CL001",
+                                 opwright::StrCat(op->op->name(), ": room for ", num_outputs,
+                                                  " outputs, the metadef lists ", due));
     opwright::Arena arena(nullptr);
     auto* inferred = arena.Make<opwright::InferredOutput>(std::max(due, 1));
     OPWRIGHT_RETURN_IF_ERROR(op->op->Infer(arguments, inferred, arena));
     for (int32_t i = 0; i < num_outputs; ++i) {
       if (inferred[i].count != 1)
-        return opwright::MakeError("CL001", opwright::StrCat(op->op->name(), ": output ", op->op->def().outputs[i]->name,
-                                                             " is dynamic; its shapes are those of its tensors"));
+        return opwright::MakeError(
+            "CL001", opwright::StrCat(op->op->name(), ": output ", op->op->def().outputs[i]->name,
+                                      " is dynamic; its shapes are those of its tensors"));
       outputs[i].ndim = inferred[i].shapes[0].ndim;
       outputs[i].dtype = inferred[i].dtype;
       std::copy_n(inferred[i].shapes[0].dims, outputs[i].ndim, outputs[i].dims);

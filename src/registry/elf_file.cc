@@ -19,14 +19,16 @@ struct ElfCloser {
 using ElfPointer = std::unique_ptr<Elf, ElfCloser>;
 
 // The dynamic strings that are offsets into the section's string table.
-void ReadDynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const std::string& origin, ElfFile* file) {
+void ReadDynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const std::string& origin,
+                 ElfFile* file) {
   Elf_Data* data = elf_getdata(section, nullptr);
   if (data == nullptr || header.sh_entsize == 0) return;
   std::vector<std::string> rpath;
   for (int i = 0; i < static_cast<int>(header.sh_size / header.sh_entsize); ++i) {
     GElf_Dyn dynamic;
     if (gelf_getdyn(data, i, &dynamic) == nullptr || dynamic.d_tag == DT_NULL) break;
-    if (dynamic.d_tag != DT_NEEDED && dynamic.d_tag != DT_RUNPATH && dynamic.d_tag != DT_RPATH) continue;
+    if (dynamic.d_tag != DT_NEEDED && dynamic.d_tag != DT_RUNPATH && dynamic.d_tag != DT_RPATH)
+      continue;
     const char* text = elf_strptr(elf, header.sh_link, dynamic.d_un.d_val);
     if (text == nullptr) continue;
     if (dynamic.d_tag == DT_NEEDED) {
@@ -36,7 +38,8 @@ void ReadDynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const std:
     std::vector<std::string>& paths = dynamic.d_tag == DT_RUNPATH ? file->search_path : rpath;
     for (std::string path : Split(text, ':')) {
       for (const std::string_view token : {"${ORIGIN}", "$ORIGIN"})
-        if (const size_t at = path.find(token); at != path.npos) path.replace(at, token.size(), origin);
+        if (const size_t at = path.find(token); at != path.npos)
+          path.replace(at, token.size(), origin);
       paths.push_back(std::move(path));
     }
   }
@@ -122,8 +125,9 @@ bool ElfFile::Exports(std::string_view name) const {
 
 Expected<ElfFile> ReadElf(const std::string& path, const std::string& bytes) {
   if (bytes.size() < SELFMAG || memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
-    return MakeError("LD003", StrCat(path, " is not an ELF file", bytes.empty() ? " (it is empty)" : "",
-                                     "; build a library with `opwright build`"));
+    return MakeError("LD003",
+                     StrCat(path, " is not an ELF file", bytes.empty() ? " (it is empty)" : "",
+                            "; build a library with `opwright build`"));
   const Error cut = MakeError("LD004", StrCat(path, " is cut short or damaged (", bytes.size(),
                                               " bytes): build or copy it again"));
   elf_version(EV_CURRENT);
@@ -131,18 +135,23 @@ Expected<ElfFile> ReadElf(const std::string& path, const std::string& bytes) {
   GElf_Ehdr header;
   if (elf == nullptr || gelf_getehdr(elf.get(), &header) == nullptr) return cut;
   if (header.e_machine != EM_X86_64 || gelf_getclass(elf.get()) != ELFCLASS64)
-    return MakeError("LD005", StrCat(path, " is for ", MachineName(header.e_machine), ", this process is x86-64; build it here"));
+    return MakeError("LD005", StrCat(path, " is for ", MachineName(header.e_machine),
+                                     ", this process is x86-64; build it here"));
   if (!IsComplete(elf.get(), header, bytes.size())) return cut;
   if (header.e_type != ET_DYN)
-    return MakeError("LD006", StrCat(path, header.e_type == ET_REL ? " is an object file, not linked yet" : " is no shared object",
+    return MakeError("LD006", StrCat(path,
+                                     header.e_type == ET_REL ? " is an object file, not linked yet"
+                                                             : " is no shared object",
                                      "; link it with `opwright build` or `aoc`"));
   ElfFile file;
   const std::string origin = DirName(AbsolutePath(path));
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section)) != nullptr;) {
     GElf_Shdr section_header;
     if (gelf_getshdr(section, &section_header) == nullptr) return cut;
-    if (section_header.sh_type == SHT_DYNAMIC) ReadDynamic(elf.get(), section, section_header, origin, &file);
-    if (section_header.sh_type == SHT_DYNSYM) ReadSymbols(elf.get(), section, section_header, &file);
+    if (section_header.sh_type == SHT_DYNAMIC)
+      ReadDynamic(elf.get(), section, section_header, origin, &file);
+    if (section_header.sh_type == SHT_DYNSYM)
+      ReadSymbols(elf.get(), section, section_header, &file);
     if (section_header.sh_type == SHT_NOTE) ReadNotes(section, &file);
   }
   return file;

@@ -20,8 +20,8 @@ namespace {
 
 using Body = void (*)(void*, int64_t, int64_t);
 
-// One loop at a time: the caller and the helpers take parts until none is left. A loop that finds the
-// pool busy (a nested one, or another thread's) runs in its caller alone. Results are the same.
+// One loop at a time: the caller and the helpers take parts until none is left. A loop that finds
+// the pool busy (a nested one, or another thread's) runs in its caller alone. Results are the same.
 class Pool {
  public:
   void Run(int64_t n, int64_t grain, Body body, void* context) {
@@ -64,7 +64,8 @@ class Pool {
     cpu_set_t set;
     const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     try {
-      for (; helpers_ < std::min(processors, 16) - 1; ++helpers_) std::thread([this] { Help(); }).detach();
+      for (; helpers_ < std::min(processors, 16) - 1; ++helpers_)
+        std::thread([this] { Help(); }).detach();
     } catch (const std::system_error&) {
       // The system gives no more threads: those that are there do the work, if only the caller.
     }
@@ -104,8 +105,8 @@ class Pool {
 
 std::atomic<Pool*> pool = nullptr;
 
-// Never freed: helpers may wait in it when the process ends. A forked child has no helpers: it starts
-// with a pool of its own.
+// Never freed: helpers may wait in it when the process ends. A forked child has no helpers: it
+// starts with a pool of its own.
 Pool* ThePool() {
   static const bool once = [] {
     pool = new Pool;
@@ -118,10 +119,13 @@ Pool* ThePool() {
 
 void* Allocate(void*, size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
 void Release(void*, void* memory, size_t) { free(memory); }
-void ParallelFor(void*, int64_t n, int64_t grain, Body body, void* context) { ThePool()->Run(n, grain, body, context); }
+void ParallelFor(void*, int64_t n, int64_t grain, Body body, void* context) {
+  ThePool()->Run(n, grain, body, context);
+}
 void Log(void*, int32_t, const char* message) { fprintf(stderr, "opwright: %s\n", message); }
 
-constexpr OpwrightHost kHost = {sizeof(OpwrightHost), nullptr, &Allocate, &Release, &ParallelFor, &Log};
+constexpr OpwrightHost kHost = {sizeof(OpwrightHost), nullptr, &Allocate, &Release,
+                                &ParallelFor,         &Log};
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The services that libopwright.so hands to kernels: aligned memory, a small pool in which the caller
-// works too, a log on stderr.
+// The services that libopwright.so hands to kernels: aligned memory, a small pool in which the
+// caller works too, a log on stderr.
 #pragma once
 
 #include "opwright/c_api.h"

@@ -15,7 +15,8 @@ Operator::Operator(Library* library, const OpwrightOperatorEntry* entry)
 
 const char* Operator::name() const { return def_ != nullptr ? def_->name : entry_->kernel->name; }
 
-Expected<std::shared_ptr<Operator>> Operator::Bind(const Operator& kernel, const metadef::Operator& metadef) {
+Expected<std::shared_ptr<Operator>> Operator::Bind(const Operator& kernel,
+                                                   const metadef::Operator& metadef) {
   Expected<metadef::Lowered> lowered = metadef::Lower(metadef, {});
   if (!lowered.ok()) return lowered.TakeError();
   std::shared_ptr<Operator> bound(new Operator);
@@ -34,7 +35,8 @@ Operator::~Operator() {
 
 Expected<void*> Operator::MakeInstance() {
   const std::lock_guard lock(instance_mutex_);
-  if (has_instance_.load(std::memory_order_relaxed)) return instance_.load(std::memory_order_relaxed);
+  if (has_instance_.load(std::memory_order_relaxed))
+    return instance_.load(std::memory_order_relaxed);
   void* instance = nullptr;
   if (OpwrightError* error = entry_->create(entry_->kernel, &instance)) {
     Error own = FromC(error);
@@ -48,10 +50,14 @@ Expected<void*> Operator::MakeInstance() {
 
 Status Operator::CheckUsable() const {
   if (!library_->is_open())
-    return MakeError("CL014", StrCat(name(), ": its library ", library_->path(), " was closed; load it again"));
+    return MakeError(
+        "CL014", StrCat(name(), ": its library ", library_->path(), " was closed; load it again"));
   if (def_ == nullptr)
-    return MakeError("RG003", StrCat(name(), ": no metadef is bound to this kernel; call register_operator_model, or build "
-                                             "the library with its op.json"));
+    return MakeError(
+        "RG003",
+        StrCat(name(),
+               ": no metadef is bound to this kernel; call register_operator_model, or build "
+               "the library with its op.json"));
   return {};
 }
 
@@ -97,7 +103,8 @@ Status Operator::BindGradient(std::shared_ptr<Operator> backward) {
   const metadef::ReadResult forward = metadef::Read(def_->json, name());
   const metadef::ReadResult other = metadef::Read(backward->def().json, backward->name());
   if (forward.operators.size() != 1 || other.operators.size() != 1)
-    return MakeError("IN001", StrCat("the metadef of ", name(), " or ", backward->name(), " does not read back"));
+    return MakeError("IN001", StrCat("the metadef of ", name(), " or ", backward->name(),
+                                     " does not read back"));
   metadef::Operator spec = forward.operators[0];
   // Bound by hand: by the rule of names, unless the forward metadef spells the lists out.
   if (!spec.gradient.long_form || spec.gradient.op != backward->name()) {
@@ -121,13 +128,17 @@ Status Operator::BindGradient(std::shared_ptr<Operator> backward) {
   return {};
 }
 
-Status Operator::CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs, const OpwrightAttr* attrs,
-                              int32_t num_attrs, const OpwrightArgument* output_grads,
+Status Operator::CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs,
+                              const OpwrightAttr* attrs, int32_t num_attrs,
+                              const OpwrightArgument* output_grads,
                               const OpwrightArgument* input_grads) {
   OPWRIGHT_RETURN_IF_ERROR(CheckUsable());
   if (backward_ == nullptr)
-    return MakeError("GR001", StrCat(name(), " has no gradient; name a backward operator in its metadef's \"gradient\", call "
-                                             "register_operator_gradient, or bind a bprop"));
+    return MakeError(
+        "GR001",
+        StrCat(name(),
+               " has no gradient; name a backward operator in its metadef's \"gradient\", call "
+               "register_operator_gradient, or bind a bprop"));
   OPWRIGHT_RETURN_IF_ERROR(backward_->CheckUsable());
   Expected<void*> instance = backward_->Instance();
   if (!instance.ok()) return instance.TakeError();
@@ -154,7 +165,8 @@ Library::Library(std::string path, std::string identity, const OpwrightLibrary* 
   for (const auto& op : operators_) {
     if (!op->has_metadef() || op->def().gradient == nullptr) continue;
     if (std::shared_ptr<Operator> backward = Find(op->def().gradient->op))
-      if (Status bound = op->BindGradient(backward); !bound.ok()) warnings.push_back(bound.error().Text());
+      if (Status bound = op->BindGradient(backward); !bound.ok())
+        warnings.push_back(bound.error().Text());
   }
 }
 

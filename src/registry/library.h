@@ -36,7 +36,8 @@ class Operator {
  public:
   Operator(Library* library, const OpwrightOperatorEntry* entry);
   // The kernel of `kernel` under the metadef given.
-  static Expected<std::shared_ptr<Operator>> Bind(const Operator& kernel, const metadef::Operator& metadef);
+  static Expected<std::shared_ptr<Operator>> Bind(const Operator& kernel,
+                                                  const metadef::Operator& metadef);
   ~Operator();
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
@@ -55,12 +56,14 @@ class Operator {
   const OpwrightGradient* gradient() const { return gradient_; }
   Status BindGradient(std::shared_ptr<Operator> backward);
   // What is called as the gradient of this operator. See runtime/gradient.h.
-  Status CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs, const OpwrightAttr* attrs,
-                      int32_t num_attrs, const OpwrightArgument* output_grads, const OpwrightArgument* input_grads);
+  Status CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs,
+                      const OpwrightAttr* attrs, int32_t num_attrs,
+                      const OpwrightArgument* output_grads, const OpwrightArgument* input_grads);
 
   // The kernel's object, made at the first use.
   Expected<void*> Instance() {
-    if (has_instance_.load(std::memory_order_acquire)) return instance_.load(std::memory_order_relaxed);
+    if (has_instance_.load(std::memory_order_acquire))
+      return instance_.load(std::memory_order_relaxed);
     return MakeInstance();
   }
 
@@ -87,8 +90,8 @@ class Operator {
   std::unique_ptr<OwnGradient> own_gradient_;
 };
 
-// One content, mapped once in this process and never unmapped: frameworks and threads may run its code
-// until the process ends. A library with no open handle refuses calls.
+// One content, mapped once in this process and never unmapped: frameworks and threads may run its
+// code until the process ends. A library with no open handle refuses calls.
 class Library : public std::enable_shared_from_this<Library> {
  public:
   Library(std::string path, std::string identity, const OpwrightLibrary* raw);
@@ -118,7 +121,9 @@ class Library : public std::enable_shared_from_this<Library> {
 // A counted claim on an open library.
 class LibraryHandle {
  public:
-  explicit LibraryHandle(std::shared_ptr<Library> library) : library_(std::move(library)) { library_->Open(); }
+  explicit LibraryHandle(std::shared_ptr<Library> library) : library_(std::move(library)) {
+    library_->Open();
+  }
   LibraryHandle(LibraryHandle&& other) noexcept = default;
   LibraryHandle& operator=(LibraryHandle&& other) noexcept {
     std::swap(library_, other.library_);

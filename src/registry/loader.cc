@@ -49,7 +49,7 @@ std::string MappedBuildId(void* handle) {
         auto* wanted = static_cast<BuildIdSearch*>(data);
         if (info->dlpi_addr != wanted->base) return 0;
         for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+          const ElfW(Phdr) & segment = info->dlpi_phdr[i];
           if (segment.p_type != PT_NOTE) continue;
           const auto* at = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
           const char* const end = at + segment.p_memsz;
@@ -57,7 +57,8 @@ std::string MappedBuildId(void* handle) {
             const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
             const char* name = at + sizeof *note;
             const char* desc = name + (note->n_namesz + 3) / 4 * 4;
-            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
+            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+                memcmp(name, "GNU", 4) == 0) {
               constexpr char kHex[] = "0123456789abcdef";
               for (unsigned k = 0; k < note->n_descsz; ++k) {
                 const auto byte = static_cast<unsigned char>(desc[k]);
@@ -75,10 +76,10 @@ std::string MappedBuildId(void* handle) {
   return search.id;
 }
 
-// The path to open: the given one, unless it is mapped with other content. Then the loader would answer
-// with the old code, so a link with the content's own name is opened.
-Expected<std::string> PathToOpen(const std::string& path, const std::string& bytes, const std::string& identity,
-                                 const ElfFile& elf) {
+// The path to open: the given one, unless it is mapped with other content. Then the loader would
+// answer with the old code, so a link with the content's own name is opened.
+Expected<std::string> PathToOpen(const std::string& path, const std::string& bytes,
+                                 const std::string& identity, const ElfFile& elf) {
   void* mapped = dlopen(path.c_str(), RTLD_NOLOAD | RTLD_LAZY);
   if (mapped == nullptr) return path;
   const bool same = !elf.build_id.empty() && MappedBuildId(mapped) == elf.build_id;
@@ -89,35 +90,44 @@ Expected<std::string> PathToOpen(const std::string& path, const std::string& byt
   const std::string link = JoinPath(*folder, StrCat(identity, ".so"));
   Expected<std::string> kept = Sha256OfFile(link);
   if (kept.ok() && *kept == identity) return link;
-  if (Status written = WriteFileAtomic(link, bytes, 0600); !written.ok()) return WithId(written.TakeError(), "CA002");
+  if (Status written = WriteFileAtomic(link, bytes, 0600); !written.ok())
+    return WithId(written.TakeError(), "CA002");
   return link;
 }
 
 // Maps the file, with the thread's floating-point modes as they were: a library linked with
 // -ffast-math turns on flush-to-zero for the thread that loads it.
-Expected<const OpwrightLibrary*> Map(const std::string& path, const ElfFile& elf, std::vector<std::string>* warnings) {
+Expected<const OpwrightLibrary*> Map(const std::string& path, const ElfFile& elf,
+                                     std::vector<std::string>* warnings) {
   const unsigned modes = _mm_getcsr();
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* message = handle == nullptr ? dlerror() : nullptr;
   constexpr unsigned kFlags = 0x3f;  // sticky exception flags, not modes
   if ((_mm_getcsr() & ~kFlags) != (modes & ~kFlags)) {
     _mm_setcsr(modes);
-    warnings->push_back(StrCat(path, " changed the thread's floating-point modes (it is linked with -ffast-math); they were "
-                                     "put back; link without it [LD014]"));
+    warnings->push_back(StrCat(
+        path,
+        " changed the thread's floating-point modes (it is linked with -ffast-math); they were "
+        "put back; link without it [LD014]"));
   }
-  if (handle == nullptr) return ExplainLoadFailure(path, elf, message != nullptr ? message : "unknown reason");
+  if (handle == nullptr)
+    return ExplainLoadFailure(path, elf, message != nullptr ? message : "unknown reason");
   if (!elf.unique_symbols.empty())
-    warnings->push_back(StrCat(path, " has unique symbols (", elf.unique_symbols[0],
-                               "): after a rebuild its old data may live on; compile with -fno-gnu-unique [LD015]"));
+    warnings->push_back(StrCat(
+        path, " has unique symbols (", elf.unique_symbols[0],
+        "): after a rebuild its old data may live on; compile with -fno-gnu-unique [LD015]"));
   const auto* raw = static_cast<const OpwrightLibrary*>(dlsym(handle, OPWRIGHT_LIBRARY_SYMBOL));
   if (raw == nullptr || raw->struct_size < sizeof(OpwrightLibrary))
-    return MakeError("LD009", StrCat(path, ": its library struct is smaller than this process needs; build it again"));
+    return MakeError(
+        "LD009",
+        StrCat(path, ": its library struct is smaller than this process needs; build it again"));
   return raw;
 }
 
 Expected<std::string> ReadLibraryFile(const std::string& path) {
   if (IsDirectory(path))
-    return MakeError("LD002", StrCat(path, " is a directory; give the .so file, or build the folder first"));
+    return MakeError("LD002",
+                     StrCat(path, " is a directory; give the .so file, or build the folder first"));
   Expected<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return WithId(bytes.TakeError(), "LD001");
   return bytes;
@@ -149,7 +159,8 @@ Expected<LibraryHandle> LoadLibrary(const std::string& path, const std::string& 
   if (!bytes.ok()) return bytes.TakeError();
   const std::string identity = Sha256Hex(*bytes);
   if (!sha256.empty() && sha256 != identity)
-    return MakeError("LD012", StrCat(*resolved, " has SHA-256 ", identity, ", ", sha256, " was asked for: it is not the file that was pinned"));
+    return MakeError("LD012", StrCat(*resolved, " has SHA-256 ", identity, ", ", sha256,
+                                     " was asked for: it is not the file that was pinned"));
 
   Process& process = TheProcess();
   const std::lock_guard lock(process.mutex);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a path to a loaded library: the path resolved, the file read and judged, then mapped. One entry
-// in this process for each content.
+// From a path to a loaded library: the path resolved, the file read and judged, then mapped. One
+// entry in this process for each content.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace opwright {
 
-// The absolute path of a library. A bare file name that is not in the working folder is looked up in
-// $OPWRIGHT_PATH, read now. LD001 with the given path, the resolved one and the working folder.
+// The absolute path of a library. A bare file name that is not in the working folder is looked up
+// in $OPWRIGHT_PATH, read now. LD001 with the given path, the resolved one and the working folder.
 Expected<std::string> ResolveLibraryPath(const std::string& path);
 
 // sha256: 64 hex digits that the file must have; empty: any. Errors LD001 ... LD012.

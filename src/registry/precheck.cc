@@ -18,17 +18,22 @@ namespace {
 std::string WhatItIs(const ElfFile& elf) {
   for (const std::string& name : elf.exports) {
     if (name.starts_with("PyInit_")) return StrCat("exports ", name, ": this is a Python module");
-    if (name == "RegisterCustomOps") return "exports RegisterCustomOps: this is an ONNX Runtime operator library";
-    if (name.starts_with("__tvm_ffi_")) return StrCat("exports ", name, ": this is a tvm-ffi library");
+    if (name == "RegisterCustomOps")
+      return "exports RegisterCustomOps: this is an ONNX Runtime operator library";
+    if (name.starts_with("__tvm_ffi_"))
+      return StrCat("exports ", name, ": this is a tvm-ffi library");
   }
   if (elf.exports.empty()) return "exports nothing";
-  std::vector<std::string> some(elf.exports.begin(), elf.exports.begin() + static_cast<long>(std::min<size_t>(elf.exports.size(), 5)));
+  std::vector<std::string> some(
+      elf.exports.begin(),
+      elf.exports.begin() + static_cast<long>(std::min<size_t>(elf.exports.size(), 5)));
   return StrCat("exports ", Join(some, ", "), elf.exports.size() > some.size() ? ", ..." : "");
 }
 
 std::string Demangle(const std::string& symbol) {
   int failed = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &free);
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &free);
   return failed == 0 ? std::string(text.get()) : symbol;
 }
 
@@ -59,45 +64,62 @@ bool ProcessorHas(std::string_view march) {
 
 Status CheckElf(const std::string& path, const ElfFile& elf) {
   if (!elf.Exports(OPWRIGHT_LIBRARY_SYMBOL) || !elf.note.has_value())
-    return MakeError("LD007", StrCat(path, ": ELF is right, but it exports no operator entry (expected ", OPWRIGHT_LIBRARY_SYMBOL,
-                                     "); it ", WhatItIs(elf), "; build the operator with `opwright build`"));
+    return MakeError("LD007",
+                     StrCat(path, ": ELF is right, but it exports no operator entry (expected ",
+                            OPWRIGHT_LIBRARY_SYMBOL, "); it ", WhatItIs(elf),
+                            "; build the operator with `opwright build`"));
   const OpwrightNote& note = *elf.note;
   const auto abi = [&](std::string_view what, int64_t file, int64_t process) {
     return MakeError("LD009", StrCat(path, ": ", what, " is ", file, " in the file and ", process,
-                                     " in this process; it was built by Opwright ", note.opwright_version, ": build it again"));
+                                     " in this process; it was built by Opwright ",
+                                     note.opwright_version, ": build it again"));
   };
-  if (note.abi_major != OPWRIGHT_ABI_MAJOR) return abi("the ABI's major number", note.abi_major, OPWRIGHT_ABI_MAJOR);
-  if (note.abi_minor > OPWRIGHT_ABI_MINOR) return abi("the ABI's minor number", note.abi_minor, OPWRIGHT_ABI_MINOR);
-  if (note.tensor_size != sizeof(OpwrightTensor)) return abi("the size of a tensor", note.tensor_size, sizeof(OpwrightTensor));
-  if (note.call_size > sizeof(OpwrightCall)) return abi("the size of a call", note.call_size, sizeof(OpwrightCall));
-  if (note.op_def_size > sizeof(OpwrightOpDef)) return abi("the size of an operator", note.op_def_size, sizeof(OpwrightOpDef));
+  if (note.abi_major != OPWRIGHT_ABI_MAJOR)
+    return abi("the ABI's major number", note.abi_major, OPWRIGHT_ABI_MAJOR);
+  if (note.abi_minor > OPWRIGHT_ABI_MINOR)
+    return abi("the ABI's minor number", note.abi_minor, OPWRIGHT_ABI_MINOR);
+  if (note.tensor_size != sizeof(OpwrightTensor))
+    return abi("the size of a tensor", note.tensor_size, sizeof(OpwrightTensor));
+  if (note.call_size > sizeof(OpwrightCall))
+    return abi("the size of a call", note.call_size, sizeof(OpwrightCall));
+  if (note.op_def_size > sizeof(OpwrightOpDef))
+    return abi("the size of an operator", note.op_def_size, sizeof(OpwrightOpDef));
   if (!ProcessorHas(note.march))
-    return MakeError("LD011", StrCat(path, " is built for ", note.march,
-                                     ", which this processor is not; build it without --march, or for this one"));
+    return MakeError(
+        "LD011",
+        StrCat(path, " is built for ", note.march,
+               ", which this processor is not; build it without --march, or for this one"));
   return {};
 }
 
-Error ExplainLoadFailure(const std::string& path, const ElfFile& elf, const std::string& loader_message) {
+Error ExplainLoadFailure(const std::string& path, const ElfFile& elf,
+                         const std::string& loader_message) {
   for (const std::string& needed : elf.needed) {
     const bool blamed = loader_message.starts_with(needed + ":") ||
                         loader_message.find(": " + needed + ":") != std::string::npos;
-    if (!blamed || loader_message.find("cannot open shared object file") == std::string::npos) continue;
+    if (!blamed || loader_message.find("cannot open shared object file") == std::string::npos)
+      continue;
     return MakeError("LD008", StrCat(path, " needs ", needed, ", which is not found; searched: ",
-                                     Join(SearchedFolders(elf), ", "), "; put it there, or build with -Wl,-rpath"));
+                                     Join(SearchedFolders(elf), ", "),
+                                     "; put it there, or build with -Wl,-rpath"));
   }
   constexpr std::string_view kUndefined = "undefined symbol: ";
   if (const size_t at = loader_message.find(kUndefined); at != std::string::npos) {
     std::string symbol = loader_message.substr(at + kUndefined.size());
     symbol = symbol.substr(0, symbol.find_first_of(" ,\n"));
     const std::string name = Demangle(symbol);
-    // Both string ABIs spell the same type apart: Ss and std::string, NSt7__cxx11... and std::__cxx11.
+    // Both string ABIs spell the same type apart: Ss and std::string, NSt7__cxx11... and
+    // std::__cxx11.
     const bool new_abi = symbol.find("__cxx11") != std::string::npos;
-    const bool old_abi = !new_abi && (symbol.find("Ss") != std::string::npos || symbol.find("RKSs") != std::string::npos);
+    const bool old_abi = !new_abi && (symbol.find("Ss") != std::string::npos ||
+                                      symbol.find("RKSs") != std::string::npos);
     std::string hint;
     if (new_abi || old_abi)
-      hint = StrCat("; it takes a std::string of the C++ ABI with _GLIBCXX_USE_CXX11_ABI=", new_abi ? 1 : 0,
-                    ", and nothing in this process offers that: compile both sides with one value (this process has ",
-                    _GLIBCXX_USE_CXX11_ABI, ")");
+      hint = StrCat(
+          "; it takes a std::string of the C++ ABI with _GLIBCXX_USE_CXX11_ABI=", new_abi ? 1 : 0,
+          ", and nothing in this process offers that: compile both sides with one value (this "
+          "process has ",
+          _GLIBCXX_USE_CXX11_ABI, ")");
     else
       hint = "; link what defines it, or import the framework that does before loading";
     return MakeError("LD010", StrCat(path, ": undefined symbol ", name, hint));

@@ -10,11 +10,13 @@
 
 namespace opwright {
 
-// LD007 no operator library (and what it is instead), LD009 another ABI, LD011 for a newer processor.
+// LD007 no operator library (and what it is instead), LD009 another ABI, LD011 for a newer
+// processor.
 Status CheckElf(const std::string& path, const ElfFile& elf);
 
 // The error for a dlopen that failed: LD008 a missing dependency with the folders searched, LD010
 // anything else; an undefined symbol is demangled, and another C++ string ABI is named.
-Error ExplainLoadFailure(const std::string& path, const ElfFile& elf, const std::string& loader_message);
+Error ExplainLoadFailure(const std::string& path, const ElfFile& elf,
+                         const std::string& loader_message);
 
 }  // namespace opwright

@@ -21,7 +21,8 @@ void Arena::Release() {
 void* Arena::Large(size_t bytes) {
   if (bytes > SIZE_MAX / 2) return nullptr;
   const size_t total = (bytes + 2 * kAlignment - 1) / kAlignment * kAlignment;
-  void* memory = host_ != nullptr ? host_->allocate(host_->context, total) : aligned_alloc(kAlignment, total);
+  void* memory =
+      host_ != nullptr ? host_->allocate(host_->context, total) : aligned_alloc(kAlignment, total);
   if (memory == nullptr) return nullptr;
   blocks_ = new (memory) Block{blocks_, total};
   return static_cast<char*>(memory) + kAlignment;

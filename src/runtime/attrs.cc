@@ -10,8 +10,9 @@
 namespace opwright {
 
 const char* AttrTypeName(int32_t type) {
-  constexpr const char* kNames[] = {"nothing",  "int",        "float",       "string",    "bool",         "type",
-                                    "list_int", "list_float", "list_string", "list_bool", "list_list_int"};
+  constexpr const char* kNames[] = {"nothing",     "int",       "float",        "string",
+                                    "bool",        "type",      "list_int",     "list_float",
+                                    "list_string", "list_bool", "list_list_int"};
   return type >= 0 && type <= kOpwrightAttrListListInt ? kNames[type] : "an unknown type";
 }
 
@@ -21,28 +22,31 @@ bool IsList(int32_t type) { return type >= kOpwrightAttrListInt; }
 
 }  // namespace
 
-Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs, int32_t num_attrs,
-                                           Arena& arena) {
+Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs,
+                                           int32_t num_attrs, Arena& arena) {
   if (num_attrs > def.num_attrs)
-    return MakeError("CL006", StrCat(def.name, ": ", Count(num_attrs, "attribute"), " given, the metadef lists ",
-                                     def.num_attrs));
+    return MakeError("CL006", StrCat(def.name, ": ", Count(num_attrs, "attribute"),
+                                     " given, the metadef lists ", def.num_attrs));
   OpwrightAttr* resolved = arena.Make<OpwrightAttr>(def.num_attrs);
   for (int32_t i = 0; i < def.num_attrs; ++i) {
     const OpwrightAttrDef& attr = *def.attrs[i];
     const bool given = i < num_attrs && attrs[i].type != 0;
     if (!given) {
       if (attr.required)
-        return MakeError("CL006", StrCat(def.name, ": attribute ", attr.name, " (", AttrTypeName(attr.type),
-                                         ") is required and was not given"));
+        return MakeError("CL006",
+                         StrCat(def.name, ": attribute ", attr.name, " (", AttrTypeName(attr.type),
+                                ") is required and was not given"));
       resolved[i] = attr.default_value;
       continue;
     }
     resolved[i] = attrs[i];
-    if (attr.type == kOpwrightAttrType && (attrs[i].type == kOpwrightAttrType || attrs[i].type == kOpwrightAttrString)) {
+    if (attr.type == kOpwrightAttrType &&
+        (attrs[i].type == kOpwrightAttrType || attrs[i].type == kOpwrightAttrString)) {
       const std::string_view name(attrs[i].value.s, static_cast<size_t>(attrs[i].size));
       if (!IsDTypeName(name))
-        return MakeError("CL006", StrCat(def.name, ": attribute ", attr.name, " is a dtype, \"", name.substr(0, 80),
-                                         "\" was given; write one like \"float32\""));
+        return MakeError("CL006",
+                         StrCat(def.name, ": attribute ", attr.name, " is a dtype, \"",
+                                name.substr(0, 80), "\" was given; write one like \"float32\""));
     }
     const int32_t type = attrs[i].type;
     if (type == attr.type) continue;
@@ -60,8 +64,9 @@ Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const Opwri
       resolved[i].type = kOpwrightAttrListFloat;
       resolved[i].value.data = values;
     } else {
-      return MakeError("CL006", StrCat(def.name, ": attribute ", attr.name, " is ", AttrTypeName(attr.type),
-                                       " in the metadef, ", AttrTypeName(type), " was given"));
+      return MakeError("CL006",
+                       StrCat(def.name, ": attribute ", attr.name, " is ", AttrTypeName(attr.type),
+                              " in the metadef, ", AttrTypeName(type), " was given"));
     }
   }
   return static_cast<const OpwrightAttr*>(resolved);

@@ -15,8 +15,8 @@ namespace opwright {
 // All of def's attributes in metadef order. An int given for a float is taken, a
 // list of ints for one of floats, and an empty list for any list. CL006 when a required
 // one is missing or a type is wrong.
-Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs, int32_t num_attrs,
-                                           Arena& arena);
+Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs,
+                                           int32_t num_attrs, Arena& arena);
 
 // "int", "list_float" ... as the metadef spells it.
 const char* AttrTypeName(int32_t type);

@@ -26,7 +26,8 @@ std::string DiagnosticsJson(const std::vector<Diagnostic>& diagnostics) {
     if (json.size() > 1) json += ",";
     json += StrCat("{\"id\":", JsonQuote(d.id), ",\"severity\":", static_cast<int>(d.severity),
                    ",\"file\":", JsonQuote(d.file), ",\"line\":", d.line, ",\"column\":", d.column,
-                   ",\"length\":", d.length, ",\"message\":", JsonQuote(d.message), ",\"hint\":", JsonQuote(d.hint), "}");
+                   ",\"length\":", d.length, ",\"message\":", JsonQuote(d.message),
+                   ",\"hint\":", JsonQuote(d.hint), "}");
   }
   return json + "]";
 }
@@ -38,7 +39,8 @@ OpwrightError* ToC(const Error& error) noexcept {
     auto* owned = new OwnedError{{}, error.id, error.message, {}};
     if (!error.diagnostics.empty()) owned->diagnostics = DiagnosticsJson(error.diagnostics);
     owned->base = {sizeof(OpwrightError), owned->code.c_str(), owned->message.c_str(),
-                   owned->diagnostics.empty() ? nullptr : owned->diagnostics.c_str(), &DestroyOwned};
+                   owned->diagnostics.empty() ? nullptr : owned->diagnostics.c_str(),
+                   &DestroyOwned};
     return &owned->base;
   } catch (...) {
     return &no_memory;

@@ -10,7 +10,9 @@ namespace opwright {
 
 std::string DTypeName(OpwrightDType dtype) {
   if (IsWeak(dtype))
-    return dtype.code == kOpwrightFloat ? "a float number" : dtype.code == kOpwrightBool ? "a bool" : "an int number";
+    return dtype.code == kOpwrightFloat  ? "a float number"
+           : dtype.code == kOpwrightBool ? "a bool"
+                                         : "an int number";
   const char* base = nullptr;
   switch (dtype.code) {
     case kOpwrightInt:
@@ -37,8 +39,9 @@ std::string DTypeName(OpwrightDType dtype) {
 }
 
 bool IsDTypeName(std::string_view name) {
-  constexpr std::string_view kNames[] = {"bool",   "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",    "uint32",
-                                         "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+  constexpr std::string_view kNames[] = {
+      "bool",   "int8",    "int16",    "int32",   "int64",   "uint8",     "uint16",    "uint32",
+      "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

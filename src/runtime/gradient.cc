@@ -33,12 +33,14 @@ Expected<OpwrightArgument> ScratchArgument(const OpwrightArgument& like, Arena& 
 }
 
 // The forward attributes in the backward operator's order, by name.
-const OpwrightAttr* BackwardAttrs(const GradientCall& call, const OpwrightAttr* forward, Arena& arena) {
+const OpwrightAttr* BackwardAttrs(const GradientCall& call, const OpwrightAttr* forward,
+                                  Arena& arena) {
   OpwrightAttr* attrs = arena.Make<OpwrightAttr>(call.backward->num_attrs);
   for (int32_t i = 0; i < call.backward->num_attrs; ++i) {
     attrs[i] = {};
     for (int32_t k = 0; k < call.forward->num_attrs; ++k)
-      if (strcmp(call.backward->attrs[i]->name, call.forward->attrs[k]->name) == 0) attrs[i] = forward[k];
+      if (strcmp(call.backward->attrs[i]->name, call.forward->attrs[k]->name) == 0)
+        attrs[i] = forward[k];
   }
   return attrs;
 }
@@ -57,7 +59,8 @@ Status RunGradient(const GradientCall& call) {
       inputs[i] = call.inputs[role.index];
     } else if (role.kind == kOpwrightRoleOutput) {
       inputs[i] = call.outputs[role.index];
-    } else if (call.output_grads[role.index].count > 0 || backward.inputs[i]->kind == kOpwrightOptional) {
+    } else if (call.output_grads[role.index].count > 0 ||
+               backward.inputs[i]->kind == kOpwrightOptional) {
       inputs[i] = call.output_grads[role.index];
     } else {
       Expected<OpwrightArgument> zeros = ScratchArgument(call.outputs[role.index], arena, true);
@@ -78,11 +81,13 @@ Status RunGradient(const GradientCall& call) {
   for (int32_t i = 0; i < call.forward->num_inputs; ++i) {
     const int32_t* const end = gradient.outputs + gradient.num_outputs;
     if (call.input_grads[i].count > 0 && std::find(gradient.outputs, end, i) == end)
-      return MakeError("GR002", StrCat(call.forward->name, ": the backward operator ", backward.name,
-                                       " gives no gradient for input ", call.forward->inputs[i]->name));
+      return MakeError("GR002",
+                       StrCat(call.forward->name, ": the backward operator ", backward.name,
+                              " gives no gradient for input ", call.forward->inputs[i]->name));
   }
 
-  Expected<const OpwrightAttr*> attrs = ResolveAttrs(*call.forward, call.attrs, call.num_attrs, arena);
+  Expected<const OpwrightAttr*> attrs =
+      ResolveAttrs(*call.forward, call.attrs, call.num_attrs, arena);
   if (!attrs.ok()) return attrs.TakeError();
   Launch launch;
   launch.entry = call.entry;

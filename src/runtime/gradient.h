@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backward operator called for its forward one: what it is given by the binding's roles, what is
-// unused or unwanted, results in each input's own shape and dtype.
+// The backward operator called for its forward one: what it is given by the binding's roles, what
+// is unused or unwanted, results in each input's own shape and dtype.
 #pragma once
 
 #include "base/error.h"

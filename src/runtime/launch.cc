@@ -20,8 +20,8 @@ bool AllEmpty(const OpwrightArgument* outputs, int32_t n) {
 }
 
 // The kernel on tensors that are ready for it.
-Status Compute(const Launch& launch, int32_t column, const OpwrightAttr* attrs, const OpwrightArgument* inputs,
-               const OpwrightArgument* outputs, Arena& arena) {
+Status Compute(const Launch& launch, int32_t column, const OpwrightAttr* attrs,
+               const OpwrightArgument* inputs, const OpwrightArgument* outputs, Arena& arena) {
   Frame frame{launch, arena};
   OpwrightCall call = MakeCall(launch, attrs, &frame);
   call.column = column;
@@ -47,7 +47,8 @@ Status Run(const Launch& launch) {
   if (AllEmpty(launch.outputs, launch.num_outputs)) return {};
   Staging staging(launch, plan, arena);
   OPWRIGHT_RETURN_IF_ERROR(staging.Prepare());
-  OPWRIGHT_RETURN_IF_ERROR(Compute(launch, plan.column, plan.attrs, staging.inputs(), staging.outputs(), arena));
+  OPWRIGHT_RETURN_IF_ERROR(
+      Compute(launch, plan.column, plan.attrs, staging.inputs(), staging.outputs(), arena));
   staging.Finish();
   return {};
 }

@@ -18,9 +18,10 @@ namespace opwright {
 class OutputAllocator {
  public:
   virtual ~OutputAllocator() = default;
-  // Dense memory, 64-byte aligned where it can be. tensor->shape and strides must live as long as it.
-  virtual Status Allocate(int32_t output, int64_t item, OpwrightDType dtype, int32_t ndim, const int64_t* shape,
-                          OpwrightTensor* tensor) = 0;
+  // Dense memory, 64-byte aligned where it can be. tensor->shape and strides must live as long as
+  // it.
+  virtual Status Allocate(int32_t output, int64_t item, OpwrightDType dtype, int32_t ndim,
+                          const int64_t* shape, OpwrightTensor* tensor) = 0;
 };
 
 struct Launch {
@@ -30,15 +31,16 @@ struct Launch {
   const OpwrightHost* host = nullptr;
   const OpwrightArgument* inputs = nullptr;
   int32_t num_inputs = 0;
-  // One for each output: what the caller gave. With an allocator, an output whose tensors are null is
-  // made, unless it is optional and unwanted[i] is 0.
+  // One for each output: what the caller gave. With an allocator, an output whose tensors are null
+  // is made, unless it is optional and unwanted[i] is 0.
   OpwrightArgument* outputs = nullptr;
   int32_t num_outputs = 0;
   const OpwrightAttr* attrs = nullptr;
   int32_t num_attrs = 0;
   OutputAllocator* allocator = nullptr;
   const uint8_t* wanted = nullptr;  // one an output; null: all
-  // One an output: the shape where only the caller knows it, that of a forward input. Null: none is.
+  // One an output: the shape where only the caller knows it, that of a forward input. Null: none
+  // is.
   const ShapeView* known_shapes = nullptr;
   // Set for a call as the gradient of another operator: what each input is. It decides the column.
   const OpwrightRole* roles = nullptr;

@@ -11,15 +11,20 @@ namespace {
 
 // One tensor, given, where the shape list asks for nothing but a rank.
 bool IsFree(const OpwrightParamDef& param, const OpwrightArgument& argument) {
-  if (argument.count != 1 || argument.tensors == nullptr || param.kind == kOpwrightDynamic || !param.nd_format) return false;
+  if (argument.count != 1 || argument.tensors == nullptr || param.kind == kOpwrightDynamic ||
+      !param.nd_format)
+    return false;
   const int32_t ndim = argument.tensors[0].ndim;
   if (param.leading_any ? ndim < param.num_dims : ndim != param.num_dims) return false;
-  return std::all_of(param.dims, param.dims + param.num_dims, [](int64_t dim) { return dim == -1; });
+  return std::all_of(param.dims, param.dims + param.num_dims,
+                     [](int64_t dim) { return dim == -1; });
 }
 
 // Row-major and aligned, on the CPU, with the shape of `like`.
 bool IsPlain(const OpwrightTensor& t, const OpwrightTensor& like) {
-  if (t.device_type != 1 || t.data == nullptr || !IsSameShape(t.ndim, t.shape, like.ndim, like.shape)) return false;
+  if (t.device_type != 1 || t.data == nullptr ||
+      !IsSameShape(t.ndim, t.shape, like.ndim, like.shape))
+    return false;
   const auto alignment = static_cast<uintptr_t>(std::min<int64_t>(ItemSize(t.dtype), 8));
   return HasDenseStrides(t) && (reinterpret_cast<uintptr_t>(DataOf(t)) & (alignment - 1)) == 0;
 }
@@ -41,16 +46,18 @@ bool Apart(const OpwrightTensor& a, const OpwrightTensor& b, int64_t n) {
 
 int32_t PlainColumn(const Launch& launch) {
   const OpwrightOpDef& def = *launch.def;
-  const bool simple = launch.roles == nullptr && launch.num_inputs == def.num_inputs && def.num_inputs > 0 &&
-                      def.num_mutates == 0 && def.num_attrs == 0 && launch.num_attrs == 0 &&
-                      !launch.entry->kernel->takes_expanded;
+  const bool simple = launch.roles == nullptr && launch.num_inputs == def.num_inputs &&
+                      def.num_inputs > 0 && def.num_mutates == 0 && def.num_attrs == 0 &&
+                      launch.num_attrs == 0 && !launch.entry->kernel->takes_expanded;
   if (!simple || launch.inputs[0].count != 1 || launch.inputs[0].tensors == nullptr) return -1;
   const OpwrightTensor& first = launch.inputs[0].tensors[0];
-  if (first.ndim < 0 || first.ndim > OPWRIGHT_MAX_RANK || !IsPossibleShape(first.ndim, first.shape)) return -1;
+  if (first.ndim < 0 || first.ndim > OPWRIGHT_MAX_RANK || !IsPossibleShape(first.ndim, first.shape))
+    return -1;
   const int64_t n = NumElements(first);
   if (n == 0) return -1;
   for (int32_t i = 0; i < def.num_inputs; ++i)
-    if (!IsFree(*def.inputs[i], launch.inputs[i]) || !IsPlain(launch.inputs[i].tensors[0], first)) return -1;
+    if (!IsFree(*def.inputs[i], launch.inputs[i]) || !IsPlain(launch.inputs[i].tensors[0], first))
+      return -1;
 
   int32_t column = 0;
   while (column < def.num_columns && !HasColumn(launch, column)) ++column;
@@ -61,7 +68,8 @@ int32_t PlainColumn(const Launch& launch) {
     const int32_t rule = def.shape_rules[o]->kind;
     if (rule != kOpwrightShapeSame && rule != kOpwrightShapeBroadcast) return -1;
     const OpwrightArgument& output = launch.outputs[o];
-    if (output.count != 1 || output.tensors == nullptr || def.outputs[o]->kind == kOpwrightDynamic || !def.outputs[o]->nd_format)
+    if (output.count != 1 || output.tensors == nullptr ||
+        def.outputs[o]->kind == kOpwrightDynamic || !def.outputs[o]->nd_format)
       return -1;
     const OpwrightTensor& t = output.tensors[0];
     if (!IsPlain(t, first) || !(t.dtype == def.outputs[o]->dtypes[column])) return -1;

@@ -26,72 +26,85 @@ void* Scratch(void* frame, size_t bytes) { return static_cast<Frame*>(frame)->ar
 
 void SetShape(void* frame_pointer, int32_t output, int32_t ndim, const int64_t* shape) {
   auto* frame = static_cast<Frame*>(frame_pointer);
-  if (frame->inferred == nullptr || output < 0 || output >= frame->launch.def->num_outputs || ndim < 0) return;
+  if (frame->inferred == nullptr || output < 0 || output >= frame->launch.def->num_outputs ||
+      ndim < 0)
+    return;
   int64_t* dims = frame->arena.Make<int64_t>(ndim);
   std::copy(shape, shape + ndim, dims);
   frame->inferred[output] = {ndim, dims};
 }
 
 Error FormatError(const OpwrightOpDef& def, const char* what, const char* name) {
-  return MakeError("CL009", StrCat(def.name, ": ", what, " ", name,
-                                   " has a format other than ND in the metadef; no host gives such memory"));
+  return MakeError("CL009",
+                   StrCat(def.name, ": ", what, " ", name,
+                          " has a format other than ND in the metadef; no host gives such memory"));
 }
 
 // Why the tensor is none that a call may have.
-Error TensorError(const OpwrightOpDef& def, const char* what, const char* name, const OpwrightTensor& t) {
+Error TensorError(const OpwrightOpDef& def, const char* what, const char* name,
+                  const OpwrightTensor& t) {
   if (t.device_type != 1)
-    return MakeError("CL007", StrCat(def.name, ": ", what, " ", name, " is on device type ", t.device_type,
-                                     ", this library runs on the CPU; copy it there first"));
+    return MakeError("CL007",
+                     StrCat(def.name, ": ", what, " ", name, " is on device type ", t.device_type,
+                            ", this library runs on the CPU; copy it there first"));
   if (t.ndim < 0 || t.ndim > OPWRIGHT_MAX_RANK)
-    return MakeError("CL004", StrCat(def.name, ": ", what, " ", name, " has rank ", t.ndim, ", at most ",
-                                     OPWRIGHT_MAX_RANK, " is supported"));
+    return MakeError("CL004", StrCat(def.name, ": ", what, " ", name, " has rank ", t.ndim,
+                                     ", at most ", OPWRIGHT_MAX_RANK, " is supported"));
   if (!IsPossibleShape(t.ndim, t.shape))
-    return MakeError("CL004", StrCat(def.name, ": ", what, " ", name, " has the impossible shape ", ShapeText(t)));
+    return MakeError("CL004", StrCat(def.name, ": ", what, " ", name, " has the impossible shape ",
+                                     ShapeText(t)));
   return MakeError("CL007", StrCat(def.name, ": ", what, " ", name, " has no memory"));
 }
 
 bool IsGood(const OpwrightTensor& t) {
-  return t.device_type == 1 && t.ndim >= 0 && t.ndim <= OPWRIGHT_MAX_RANK && IsPossibleShape(t.ndim, t.shape) &&
-         (t.data != nullptr || NumElements(t) == 0);
+  return t.device_type == 1 && t.ndim >= 0 && t.ndim <= OPWRIGHT_MAX_RANK &&
+         IsPossibleShape(t.ndim, t.shape) && (t.data != nullptr || NumElements(t) == 0);
 }
 
-Status CheckTensors(const OpwrightOpDef& def, const OpwrightParamDef* const* params, const OpwrightArgument* arguments,
-                    int32_t n, const char* what) {
+Status CheckTensors(const OpwrightOpDef& def, const OpwrightParamDef* const* params,
+                    const OpwrightArgument* arguments, int32_t n, const char* what) {
   for (int32_t i = 0; i < n; ++i) {
     if (!params[i]->nd_format) return FormatError(def, what, params[i]->name);
     for (int64_t k = 0; k < arguments[i].count && arguments[i].tensors != nullptr; ++k)
-      if (!IsGood(arguments[i].tensors[k])) return TensorError(def, what, params[i]->name, arguments[i].tensors[k]);
+      if (!IsGood(arguments[i].tensors[k]))
+        return TensorError(def, what, params[i]->name, arguments[i].tensors[k]);
   }
   return {};
 }
 
 // Asks the kernel for the shapes of the outputs whose rule is "kernel".
-Status InferByKernel(const Launch& launch, const OpwrightAttr* attrs, const Bindings& bindings, ShapeView* shapes,
-                     Arena& arena) {
+Status InferByKernel(const Launch& launch, const OpwrightAttr* attrs, const Bindings& bindings,
+                     ShapeView* shapes, Arena& arena) {
   const OpwrightOpDef& def = *launch.def;
   if (launch.entry->kernel->infer_shape == nullptr)
-    return MakeError("CL005", StrCat(def.name, ": shape_rule is \"kernel\" and the kernel has no InferShape"));
+    return MakeError(
+        "CL005", StrCat(def.name, ": shape_rule is \"kernel\" and the kernel has no InferShape"));
   Frame frame{launch, arena, nullptr, shapes};
   const OpwrightCall call = MakeCall(launch, attrs, &frame);
-  if (OpwrightError* error = launch.entry->infer_shape(launch.entry->kernel, launch.instance, &call))
+  if (OpwrightError* error =
+          launch.entry->infer_shape(launch.entry->kernel, launch.instance, &call))
     return KernelFailed(launch, error, frame);
   for (int32_t i = 0; i < def.num_outputs; ++i) {
     if (def.shape_rules[i]->kind != kOpwrightShapeKernel) continue;
     if (shapes[i].dims == nullptr)
-      return MakeError("CL005", StrCat(def.name, ": InferShape did not set the shape of output ", def.outputs[i]->name));
+      return MakeError("CL005", StrCat(def.name, ": InferShape did not set the shape of output ",
+                                       def.outputs[i]->name));
     const ShapeView& shape = shapes[i];
-    const bool possible = shape.ndim <= OPWRIGHT_MAX_RANK && IsPossibleShape(shape.ndim, shape.dims);
+    const bool possible =
+        shape.ndim <= OPWRIGHT_MAX_RANK && IsPossibleShape(shape.ndim, shape.dims);
     if (possible && FitsPattern(*def.outputs[i], shape, bindings)) continue;
-    return MakeError("CL005", StrCat(def.name, ": InferShape gave output ", def.outputs[i]->name, " the shape ",
-                                     ShapeText(shape.ndim, shape.dims),
-                                     possible ? ", the metadef says " + PatternText(def, *def.outputs[i]) : ""));
+    return MakeError(
+        "CL005", StrCat(def.name, ": InferShape gave output ", def.outputs[i]->name, " the shape ",
+                        ShapeText(shape.ndim, shape.dims),
+                        possible ? ", the metadef says " + PatternText(def, *def.outputs[i]) : ""));
   }
   return {};
 }
 
 // An optional output that the kernel gets as null: it needs no shape.
 bool IsUnwanted(const Launch& launch, int32_t output) {
-  if (launch.def->outputs[output]->kind != kOpwrightOptional || launch.outputs == nullptr) return false;
+  if (launch.def->outputs[output]->kind != kOpwrightOptional || launch.outputs == nullptr)
+    return false;
   const OpwrightArgument& given = launch.outputs[output];
   if (given.tensors != nullptr) return given.count == 0;
   return launch.allocator == nullptr || (launch.wanted != nullptr && !launch.wanted[output]);
@@ -102,19 +115,21 @@ Status FitGivenOutput(const Launch& launch, int32_t i, const InferredOutput& inf
   const OpwrightParamDef& param = *def.outputs[i];
   const OpwrightArgument& given = launch.outputs[i];
   if (given.count != inferred.count)
-    return MakeError("CL001", StrCat(def.name, ": output ", param.name, " has ", given.count, " tensors, ",
-                                     inferred.count, " are due"));
+    return MakeError("CL001", StrCat(def.name, ": output ", param.name, " has ", given.count,
+                                     " tensors, ", inferred.count, " are due"));
   for (int64_t k = 0; k < given.count; ++k) {
     const OpwrightTensor& t = given.tensors[k];
     const ShapeView& shape = inferred.shapes[k];
     if (!IsSameShape(t.ndim, t.shape, shape.ndim, shape.dims))
-      return MakeError("CL008", StrCat(def.name, ": output ", param.name, " has shape ", ShapeText(t), ", ",
-                                       ShapeText(shape.ndim, shape.dims), " is due"));
+      return MakeError("CL008",
+                       StrCat(def.name, ": output ", param.name, " has shape ", ShapeText(t), ", ",
+                              ShapeText(shape.ndim, shape.dims), " is due"));
     // A gradient is rounded once into the input's own dtype.
     const bool rounded = launch.roles != nullptr && IsFloat(t.dtype) && IsFloat(inferred.dtype);
     if (!(t.dtype == inferred.dtype) && !rounded)
-      return MakeError("CL008", StrCat(def.name, ": output ", param.name, " has dtype ", DTypeName(t.dtype), ", ",
-                                       DTypeName(inferred.dtype), " is due"));
+      return MakeError("CL008",
+                       StrCat(def.name, ": output ", param.name, " has dtype ", DTypeName(t.dtype),
+                              ", ", DTypeName(inferred.dtype), " is due"));
   }
   return {};
 }
@@ -147,8 +162,9 @@ Error KernelFailed(const Launch& launch, OpwrightError* error, const Frame& fram
 
 Status MakePlan(const Launch& launch, Arena& arena, Plan* plan) {
   const OpwrightOpDef& def = *launch.def;
-  Expected<int32_t> column = launch.roles != nullptr ? SelectGradientColumn(def, launch.roles, launch.inputs)
-                                                     : SelectColumn(def, launch.inputs, launch.num_inputs);
+  Expected<int32_t> column = launch.roles != nullptr
+                                 ? SelectGradientColumn(def, launch.roles, launch.inputs)
+                                 : SelectColumn(def, launch.inputs, launch.num_inputs);
   if (!column.ok()) return column.TakeError();
   plan->column = *column;
   OPWRIGHT_RETURN_IF_ERROR(CheckTensors(def, def.inputs, launch.inputs, def.num_inputs, "input"));
@@ -164,7 +180,8 @@ Status MakePlan(const Launch& launch, Arena& arena, Plan* plan) {
     InferredOutput& output = plan->outputs[i];
     output = {0, nullptr, def.outputs[i]->dtypes[plan->column]};
     if (IsUnwanted(launch, i)) continue;
-    output.count = def.outputs[i]->kind == kOpwrightDynamic ? DynamicOutputCount(def, i, launch.inputs) : 1;
+    output.count =
+        def.outputs[i]->kind == kOpwrightDynamic ? DynamicOutputCount(def, i, launch.inputs) : 1;
     ShapeView* shapes = arena.Make<ShapeView>(output.count);
     output.shapes = shapes;
     if (def.shape_rules[i]->kind == kOpwrightShapeKernel) {
@@ -177,11 +194,13 @@ Status MakePlan(const Launch& launch, Arena& arena, Plan* plan) {
       continue;
     }
     const OpwrightShapeRule& rule = *def.shape_rules[i];
-    if (launch.known_shapes != nullptr && rule.kind == kOpwrightShapeForward && rule.num_args == 0) {
+    if (launch.known_shapes != nullptr && rule.kind == kOpwrightShapeForward &&
+        rule.num_args == 0) {
       std::fill_n(shapes, output.count, launch.known_shapes[i]);
       continue;
     }
-    const OpwrightArgument* given = launch.outputs != nullptr && i < launch.num_outputs ? &launch.outputs[i] : nullptr;
+    const OpwrightArgument* given =
+        launch.outputs != nullptr && i < launch.num_outputs ? &launch.outputs[i] : nullptr;
     for (int64_t k = 0; k < output.count; ++k) {
       const bool has = given != nullptr && given->tensors != nullptr && k < given->count;
       Expected<ShapeView> shape = InferOutputShape(def, i, k, launch.inputs, plan->attrs, *bindings,
@@ -195,7 +214,8 @@ Status MakePlan(const Launch& launch, Arena& arena, Plan* plan) {
 
 Status ProvideOutputs(const Launch& launch, const Plan& plan, Arena& arena) {
   const OpwrightOpDef& def = *launch.def;
-  OPWRIGHT_RETURN_IF_ERROR(CheckTensors(def, def.outputs, launch.outputs, def.num_outputs, "output"));
+  OPWRIGHT_RETURN_IF_ERROR(
+      CheckTensors(def, def.outputs, launch.outputs, def.num_outputs, "output"));
   for (int32_t i = 0; i < def.num_outputs; ++i) {
     OpwrightArgument& given = launch.outputs[i];
     const InferredOutput& inferred = plan.outputs[i];
@@ -204,12 +224,13 @@ Status ProvideOutputs(const Launch& launch, const Plan& plan, Arena& arena) {
     } else if (given.tensors != nullptr) {
       OPWRIGHT_RETURN_IF_ERROR(FitGivenOutput(launch, i, inferred));
     } else if (launch.allocator == nullptr) {
-      return MakeError("CL001", StrCat(def.name, ": output ", def.outputs[i]->name, " is required and was not given"));
+      return MakeError("CL001", StrCat(def.name, ": output ", def.outputs[i]->name,
+                                       " is required and was not given"));
     } else {
       auto* tensors = arena.Make<OpwrightTensor>(inferred.count);
       for (int64_t k = 0; k < inferred.count; ++k)
-        OPWRIGHT_RETURN_IF_ERROR(launch.allocator->Allocate(i, k, inferred.dtype, inferred.shapes[k].ndim,
-                                                            inferred.shapes[k].dims, &tensors[k]));
+        OPWRIGHT_RETURN_IF_ERROR(launch.allocator->Allocate(
+            i, k, inferred.dtype, inferred.shapes[k].ndim, inferred.shapes[k].dims, &tensors[k]));
       given = {tensors, inferred.count};
     }
   }

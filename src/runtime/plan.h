@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call is before any memory is touched: its column, its attributes, the shapes of its outputs; and
-// the outputs that the caller gave, judged by it.
+// What a call is before any memory is touched: its column, its attributes, the shapes of its
+// outputs; and the outputs that the caller gave, judged by it.
 #pragma once
 
 #include <cstdint>

@@ -33,17 +33,20 @@ bool Equal(const ShapeView& a, const ShapeView& b) {
   return IsSameShape(a.ndim, a.dims, b.ndim, b.dims);
 }
 
-Error ShapeError(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& tensor,
-                 std::string_view why) {
-  return MakeError("CL004", StrCat(def.name, ": input ", param.name, " has shape ", ShapeText(tensor), ", the metadef says ",
-                                   PatternText(def, param), ": ", why));
+Error ShapeError(const OpwrightOpDef& def, const OpwrightParamDef& param,
+                 const OpwrightTensor& tensor, std::string_view why) {
+  return MakeError("CL004",
+                   StrCat(def.name, ": input ", param.name, " has shape ", ShapeText(tensor),
+                          ", the metadef says ", PatternText(def, param), ": ", why));
 }
 
-Error RankError(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& tensor) {
+Error RankError(const OpwrightOpDef& def, const OpwrightParamDef& param,
+                const OpwrightTensor& tensor) {
   const bool vector = !param.leading_any && param.num_dims == 1 && param.dims[0] == -1;
-  return ShapeError(def, param, tensor,
-                    StrCat("rank ", param.leading_any ? "at least " : "", param.num_dims, " expected, got ",
-                           tensor.ndim, vector ? "; [-1] is rank 1, write [-2] for any rank" : ""));
+  return ShapeError(
+      def, param, tensor,
+      StrCat("rank ", param.leading_any ? "at least " : "", param.num_dims, " expected, got ",
+             tensor.ndim, vector ? "; [-1] is rank 1, write [-2] for any rank" : ""));
 }
 
 // Who bound a symbol first, for the message.
@@ -54,7 +57,8 @@ std::string BinderOf(const OpwrightOpDef& def, int64_t symbol) {
   return "another input";
 }
 
-Status BindTensor(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& t, Bindings* b) {
+Status BindTensor(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& t,
+                  Bindings* b) {
   const int32_t lead = t.ndim - param.num_dims;
   if (lead < 0 || (lead > 0 && !param.leading_any)) return RankError(def, param, t);
   for (int32_t k = 0; k < param.num_dims; ++k) {
@@ -62,14 +66,15 @@ Status BindTensor(const OpwrightOpDef& def, const OpwrightParamDef& param, const
     const int64_t got = t.shape[lead + k];
     if (wanted >= 0) {
       if (got != wanted)
-        return ShapeError(def, param, t, StrCat("dimension ", lead + k, " must be ", wanted, ", got ", got));
+        return ShapeError(def, param, t,
+                          StrCat("dimension ", lead + k, " must be ", wanted, ", got ", got));
     } else if (wanted <= -2) {
       int64_t& symbol = b->symbols[-(wanted + 2)];
       if (symbol < 0) symbol = got;
       if (symbol != got)
         return ShapeError(def, param, t,
-                          StrCat("dimension ", lead + k, " is ", def.symbols[-(wanted + 2)], " = ", symbol, " (from ",
-                                 BinderOf(def, -(wanted + 2)), "), got ", got));
+                          StrCat("dimension ", lead + k, " is ", def.symbols[-(wanted + 2)], " = ",
+                                 symbol, " (from ", BinderOf(def, -(wanted + 2)), "), got ", got));
     }
   }
   // [-2] names nothing; "..." before dims does.
@@ -82,7 +87,8 @@ Status BindTensor(const OpwrightOpDef& def, const OpwrightParamDef& param, const
 
 }  // namespace
 
-Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* inputs, Arena& arena) {
+Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* inputs,
+                              Arena& arena) {
   Bindings bindings;
   bindings.symbols = arena.Make<int64_t>(def.num_symbols);
   std::fill_n(bindings.symbols, def.num_symbols, -1);
@@ -122,7 +128,8 @@ bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, 
   return true;
 }
 
-int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output, const OpwrightArgument* inputs) {
+int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output,
+                           const OpwrightArgument* inputs) {
   const OpwrightShapeRule& rule = *def.shape_rules[output];
   for (int32_t k = 0; k < rule.num_args; ++k)
     if (def.inputs[rule.args[k]]->kind == kOpwrightDynamic) return inputs[rule.args[k]].count;
@@ -143,8 +150,8 @@ struct RuleContext {
 
   Error Fail(std::string_view why) const {
     const OpwrightShapeRule& rule = *def.shape_rules[output];
-    return MakeError("CL005", StrCat(def.name, ": the shape of output ", def.outputs[output]->name, " by ", rule.text,
-                                     ": ", why));
+    return MakeError("CL005", StrCat(def.name, ": the shape of output ", def.outputs[output]->name,
+                                     " by ", rule.text, ": ", why));
   }
   // The shape, unless no memory could hold it.
   Expected<ShapeView> Possible(const ShapeView& shape) const {
@@ -167,8 +174,9 @@ Expected<ShapeView> SameShape(const RuleContext& c, const OpwrightShapeRule& rul
       first = &t;
       first_name = param.name;
     } else if (!Equal(ViewOf(*first), ViewOf(t))) {
-      return c.Fail(StrCat("inputs ", first_name, " ", ShapeText(*first), " and ", param.name, " ", ShapeText(t),
-                           " must have equal shapes; write \"broadcast(...)\" in shape_rule if they may differ"));
+      return c.Fail(StrCat(
+          "inputs ", first_name, " ", ShapeText(*first), " and ", param.name, " ", ShapeText(t),
+          " must have equal shapes; write \"broadcast(...)\" in shape_rule if they may differ"));
     }
   }
   if (first == nullptr) return c.Fail("none of its inputs was given");
@@ -211,7 +219,9 @@ Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& 
       } else if (op == kOpwrightSymbol) {
         const int64_t symbol = *code++;
         value = c.bindings.symbols[symbol];
-        if (value < 0) return c.Fail(StrCat(c.def.symbols[symbol], " is not known: the input that has it is absent"));
+        if (value < 0)
+          return c.Fail(
+              StrCat(c.def.symbols[symbol], " is not known: the input that has it is absent"));
       } else if (op == kOpwrightAttrInt64) {
         value = c.attrs[*code++].value.i;
       } else {
@@ -240,7 +250,8 @@ Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& 
     const int64_t a = stack[top - 1];
     int64_t value = 0;
     bool overflow = false;
-    if ((op == kOpwrightFloorDiv || op == kOpwrightMod || op == kOpwrightCeilDiv) && (b == 0 || (a == INT64_MIN && b == -1)))
+    if ((op == kOpwrightFloorDiv || op == kOpwrightMod || op == kOpwrightCeilDiv) &&
+        (b == 0 || (a == INT64_MIN && b == -1)))
       return c.Fail(StrCat("division of ", a, " by ", b));
     switch (op) {
       case kOpwrightAdd:
@@ -275,7 +286,8 @@ Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& 
     if (stack[k] < 0) return c.Fail(StrCat("dimension ", k, " would be ", stack[k]));
   const int32_t ndim = top + (rule.leading_any ? c.bindings.leading.ndim : 0);
   if (ndim > OPWRIGHT_MAX_RANK)
-    return c.Fail(StrCat("it would have ", ndim, " dimensions, at most ", OPWRIGHT_MAX_RANK, " are supported"));
+    return c.Fail(StrCat("it would have ", ndim, " dimensions, at most ", OPWRIGHT_MAX_RANK,
+                         " are supported"));
   if (!rule.leading_any) return c.Possible({top, stack});
   if (!c.bindings.leading_bound) return c.Fail("\"...\" stands for nothing: no input given has it");
   const ShapeView lead = c.bindings.leading;
@@ -289,7 +301,8 @@ Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& 
 
 Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, int64_t item,
                                      const OpwrightArgument* inputs, const OpwrightAttr* attrs,
-                                     const Bindings& bindings, const OpwrightTensor* given, Arena& arena) {
+                                     const Bindings& bindings, const OpwrightTensor* given,
+                                     Arena& arena) {
   const OpwrightShapeRule& rule = *def.shape_rules[output];
   const RuleContext context{def, output, inputs, attrs, bindings, arena};
   switch (rule.kind) {
@@ -300,7 +313,8 @@ Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, i
     case kOpwrightShapeForward:
       if (rule.num_args > 0) return SameShape(context, rule, item);
       if (given != nullptr) return ViewOf(*given);
-      return context.Fail("it is that of the forward input, which only a gradient call knows; pass out=");
+      return context.Fail(
+          "it is that of the forward input, which only a gradient call knows; pass out=");
     default:
       return EvaluateDims(context, rule);
   }

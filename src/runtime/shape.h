@@ -25,17 +25,20 @@ struct Bindings {
 };
 
 // Checks every input's rank, fixed and named dimensions. CL004 with the shape and what was due.
-Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* inputs, Arena& arena);
+Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* inputs,
+                              Arena& arena);
 
-// How many tensors a dynamic output has: as many as the dynamic input that its rule names, else as the
-// first dynamic input.
-int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output, const OpwrightArgument* inputs);
+// How many tensors a dynamic output has: as many as the dynamic input that its rule names, else as
+// the first dynamic input.
+int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output,
+                           const OpwrightArgument* inputs);
 
 // The shape of tensor `item` of an output, by every rule but "kernel". given: the output that the
 // caller passed, for "forward" without an input of its own. CL005 when the rule cannot be met.
 Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, int64_t item,
                                      const OpwrightArgument* inputs, const OpwrightAttr* attrs,
-                                     const Bindings& bindings, const OpwrightTensor* given, Arena& arena);
+                                     const Bindings& bindings, const OpwrightTensor* given,
+                                     Arena& arena);
 
 // Whether a shape is what a parameter's shape list says, with the symbols that are bound.
 bool FitsPattern(const OpwrightParamDef& param, const ShapeView& shape, const Bindings& bindings);

@@ -36,10 +36,12 @@ Status Staging::Prepare() {
 
 bool Staging::Mutates(int32_t input) const {
   const OpwrightOpDef& def = *launch_.def;
-  return std::find(def.mutates, def.mutates + def.num_mutates, input) != def.mutates + def.num_mutates;
+  return std::find(def.mutates, def.mutates + def.num_mutates, input) !=
+         def.mutates + def.num_mutates;
 }
 
-// What the kernel writes must not change what it still reads: outputs, and the inputs that it mutates.
+// What the kernel writes must not change what it still reads: outputs, and the inputs that it
+// mutates.
 void Staging::MeasureWritten() {
   const OpwrightOpDef& def = *launch_.def;
   int64_t most = 0;
@@ -79,8 +81,10 @@ Status Staging::CheckApart(int32_t output, int64_t item) const {
       if (!Overlaps(range, BytesOf(other))) continue;
       // Ranges of other strides may interleave: those are the caller's affair.
       if (DataOf(t) != DataOf(other) && !(IsDense(t) && IsDense(other))) continue;
-      return MakeError("CL008", StrCat(launch_.def->name, ": outputs ", launch_.def->outputs[i]->name, " and ",
-                                       launch_.def->outputs[output]->name, " lie in the same memory; pass two of their own"));
+      return MakeError(
+          "CL008", StrCat(launch_.def->name, ": outputs ", launch_.def->outputs[i]->name, " and ",
+                          launch_.def->outputs[output]->name,
+                          " lie in the same memory; pass two of their own"));
     }
   }
   return {};
@@ -95,28 +99,33 @@ Status Staging::Stage(const OpwrightTensor& t, OpwrightDType dtype, OpwrightTens
   const int64_t bytes = NumElements(t) * ItemSize(dtype);
   staged->data = arena_.Large(static_cast<size_t>(bytes));
   if (staged->data == nullptr)
-    return MakeError("CL010", StrCat(launch_.def->name, ": no memory for a dense copy of ", bytes, " bytes"));
+    return MakeError(
+        "CL010", StrCat(launch_.def->name, ": no memory for a dense copy of ", bytes, " bytes"));
   return {};
 }
 
 // A number of the host language must be one that the column's integers have.
 Status Staging::CheckWeak(int32_t input, const OpwrightTensor& t, OpwrightDType dtype) const {
   const bool is_unsigned = dtype.code == kOpwrightUInt;
-  if (t.dtype.code == kOpwrightFloat || (dtype.code != kOpwrightInt && !is_unsigned) || NumElements(t) != 1) return {};
+  if (t.dtype.code == kOpwrightFloat || (dtype.code != kOpwrightInt && !is_unsigned) ||
+      NumElements(t) != 1)
+    return {};
   int64_t value;
   memcpy(&value, DataOf(t), sizeof value);
   const int bits = dtype.bits - (is_unsigned ? 0 : 1);
   const int64_t most = bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
   const int64_t least = is_unsigned ? 0 : -most - 1;
   if (value >= least && value <= most) return {};
-  return MakeError("CL002", StrCat(launch_.def->name, ": the number ", value, " of input ", launch_.def->inputs[input]->name,
-                                   " is out of range for ", DTypeName(dtype)));
+  return MakeError(
+      "CL002", StrCat(launch_.def->name, ": the number ", value, " of input ",
+                      launch_.def->inputs[input]->name, " is out of range for ", DTypeName(dtype)));
 }
 
 // Memory that is written must have a place of its own for each element.
 Status Staging::CheckDistinct(const char* what, const char* name, const OpwrightTensor& t) const {
   if (!RepeatsMemory(t)) return {};
-  return MakeError("CL008", StrCat(launch_.def->name, ": ", what, " ", name, " has several elements in one place of memory; "
+  return MakeError("CL008", StrCat(launch_.def->name, ": ", what, " ", name,
+                                   " has several elements in one place of memory; "
                                    "pass one without repeats"));
 }
 
@@ -144,8 +153,10 @@ Status Staging::PrepareInput(int32_t i) {
     } else {
       const char* const name = launch_.def->inputs[i]->name;
       if (mutates && !(t.dtype == dtype))
-        return MakeError("CL008", StrCat(launch_.def->name, ": input ", name, " is written by the operator and cannot be "
-                                         "converted from ", DTypeName(t.dtype), " to ", DTypeName(dtype)));
+        return MakeError("CL008", StrCat(launch_.def->name, ": input ", name,
+                                         " is written by the operator and cannot be "
+                                         "converted from ",
+                                         DTypeName(t.dtype), " to ", DTypeName(dtype)));
       if (mutates) OPWRIGHT_RETURN_IF_ERROR(CheckDistinct("input", name, t));
       if (IsWeak(t.dtype)) OPWRIGHT_RETURN_IF_ERROR(CheckWeak(i, t, dtype));
       OPWRIGHT_RETURN_IF_ERROR(Stage(t, dtype, &tensors[k]));
@@ -161,8 +172,8 @@ Status Staging::PrepareInput(int32_t i) {
 Status Staging::PrepareOutput(int32_t i) {
   const OpwrightArgument& given = launch_.outputs[i];
   const OpwrightDType dtype = plan_.outputs[i].dtype;
-  if (given.count == 1 && num_written_ <= 1 && HasDenseStrides(given.tensors[0]) && given.tensors[0].dtype == dtype &&
-      IsAligned(given.tensors[0])) {
+  if (given.count == 1 && num_written_ <= 1 && HasDenseStrides(given.tensors[0]) &&
+      given.tensors[0].dtype == dtype && IsAligned(given.tensors[0])) {
     outputs_[i] = given;
     return {};
   }
@@ -192,7 +203,8 @@ void Staging::ExpandInputs() {
     if (rule.kind != kOpwrightShapeBroadcast || plan_.outputs[o].count != 1) continue;
     for (int32_t a = 0; a < rule.num_args; ++a) {
       const OpwrightArgument& argument = inputs_[rule.args[a]];
-      for (int64_t k = 0; k < argument.count; ++k) Expand(plan_.outputs[o].shapes[0], &argument.tensors[k]);
+      for (int64_t k = 0; k < argument.count; ++k)
+        Expand(plan_.outputs[o].shapes[0], &argument.tensors[k]);
     }
   }
 }
@@ -214,10 +226,12 @@ void Staging::CopyBack() {
   const OpwrightOpDef& def = *launch_.def;
   const auto copy = [](const OpwrightArgument& staged, const OpwrightArgument& given) {
     for (int64_t k = 0; k < staged.count; ++k)
-      if (DataOf(staged.tensors[k]) != DataOf(given.tensors[k])) CopyTensor(staged.tensors[k], given.tensors[k]);
+      if (DataOf(staged.tensors[k]) != DataOf(given.tensors[k]))
+        CopyTensor(staged.tensors[k], given.tensors[k]);
   };
   for (int32_t i = 0; i < def.num_outputs; ++i) copy(outputs_[i], launch_.outputs[i]);
-  for (int32_t m = 0; m < def.num_mutates; ++m) copy(inputs_[def.mutates[m]], launch_.inputs[def.mutates[m]]);
+  for (int32_t m = 0; m < def.num_mutates; ++m)
+    copy(inputs_[def.mutates[m]], launch_.inputs[def.mutates[m]]);
 }
 
 }  // namespace opwright

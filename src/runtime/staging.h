@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between the caller's tensors and those that a kernel sees: dense, aligned, of the column's dtypes, inputs
-// apart from outputs. Tensors that are so already are handed on as they are.
+// Between the caller's tensors and those that a kernel sees: dense, aligned, of the column's
+// dtypes, inputs apart from outputs. Tensors that are so already are handed on as they are.
 #pragma once
 
 #include "base/error.h"
@@ -14,7 +14,8 @@ namespace opwright {
 
 class Staging {
  public:
-  Staging(const Launch& launch, const Plan& plan, Arena& arena) : launch_(launch), plan_(plan), arena_(arena) {}
+  Staging(const Launch& launch, const Plan& plan, Arena& arena)
+      : launch_(launch), plan_(plan), arena_(arena) {}
 
   // After it inputs() and outputs() are what the kernel gets.
   Status Prepare();
@@ -48,7 +49,8 @@ class Staging {
   OpwrightArgument* inputs_ = nullptr;
   OpwrightArgument* outputs_ = nullptr;
   bool must_copy_back_ = false;
-  // The memory that the kernel writes, outputs and mutated inputs: all, and from the first byte to the last.
+  // The memory that the kernel writes, outputs and mutated inputs: all, and from the first byte to
+  // the last.
   ByteRange* written_ = nullptr;
   int64_t num_written_ = 0;
   ByteRange hull_ = {nullptr, nullptr};

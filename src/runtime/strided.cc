@@ -63,7 +63,8 @@ Walk MakeWalk(const OpwrightTensor& source, const OpwrightTensor& target) {
     const int64_t s = (source.strides ? source.strides[k] : dense[k]) * source_item;
     const int64_t t = (target.strides ? target.strides[k] : dense[k]) * target_item;
     const int32_t last = walk.ndim - 1;
-    if (last >= 0 && walk.source[last] == s * source.shape[k] && walk.target[last] == t * source.shape[k]) {
+    if (last >= 0 && walk.source[last] == s * source.shape[k] &&
+        walk.target[last] == t * source.shape[k]) {
       walk.shape[last] *= source.shape[k];
       walk.source[last] = s;
       walk.target[last] = t;
@@ -105,7 +106,8 @@ void Run(const Walk& walk, Row row, const char* source, char* target) {
 }
 
 template <size_t kItem>
-void CopyRow(const char* source, int64_t source_stride, char* target, int64_t target_stride, int64_t n) {
+void CopyRow(const char* source, int64_t source_stride, char* target, int64_t target_stride,
+             int64_t n) {
   if (source_stride == kItem && target_stride == kItem) {
     memcpy(target, source, static_cast<size_t>(n) * kItem);
     return;
@@ -115,12 +117,14 @@ void CopyRow(const char* source, int64_t source_stride, char* target, int64_t ta
 }
 
 template <class From, class To>
-void ConvertRow(const char* source, int64_t source_stride, char* target, int64_t target_stride, int64_t n) {
+void ConvertRow(const char* source, int64_t source_stride, char* target, int64_t target_stride,
+                int64_t n) {
   for (int64_t i = 0; i < n; ++i, source += source_stride, target += target_stride) {
     From from;
     memcpy(&from, source, sizeof from);
     To to;
-    if constexpr (std::is_same_v<From, double> && (std::is_same_v<To, float16> || std::is_same_v<To, bfloat16>)) {
+    if constexpr (std::is_same_v<From, double> &&
+                  (std::is_same_v<To, float16> || std::is_same_v<To, bfloat16>)) {
       // Through float with round to odd, so that rounding twice is rounding once.
       float f = static_cast<float>(from);
       const double back = static_cast<double>(f);
@@ -173,7 +177,8 @@ Row WeakConverter(OpwrightDType to) {
 }
 
 Row Converter(OpwrightDType from, OpwrightDType to) {
-  if (IsWeak(from)) return from.code == kOpwrightFloat ? WeakConverter<double>(to) : WeakConverter<int64_t>(to);
+  if (IsWeak(from))
+    return from.code == kOpwrightFloat ? WeakConverter<double>(to) : WeakConverter<int64_t>(to);
   if (from.code == kOpwrightBfloat) return ConverterFrom<bfloat16>(to);
   if (from.bits == 16) return ConverterFrom<float16>(to);
   return from.bits == 32 ? ConverterFrom<float>(to) : ConverterFrom<double>(to);

@@ -23,7 +23,8 @@ inline int64_t NumElements(const OpwrightTensor& t) { return NumElements(t.ndim,
 inline bool IsPossibleShape(int32_t ndim, const int64_t* shape) {
   int64_t bytes = 16;
   for (int32_t k = 0; k < ndim; ++k)
-    if (shape[k] < 0 || __builtin_mul_overflow(bytes, shape[k] > 1 ? shape[k] : 1, &bytes)) return false;
+    if (shape[k] < 0 || __builtin_mul_overflow(bytes, shape[k] > 1 ? shape[k] : 1, &bytes))
+      return false;
   return true;
 }
 

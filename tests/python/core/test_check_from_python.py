@@ -20,7 +20,9 @@ def test_a_right_folder_library_and_operator_are_true():
 
 def test_a_wrong_gradient_is_false_and_named(tmp_path):
     source = (EXAMPLE / "fused_add_scale.cpp").read_text()
-    wrong = source.replace("out[r * n + i] = grad_y[r * n + i] * scale[i];", "out[r * n + i] = grad_y[r * n + i];")
+    wrong = source.replace(
+        "out[r * n + i] = grad_y[r * n + i] * scale[i];", "out[r * n + i] = grad_y[r * n + i];"
+    )
     assert wrong != source
     (tmp_path / "fused_add_scale.cpp").write_text(wrong)
     (tmp_path / "op.json").write_text((EXAMPLE / "op.json").read_text())

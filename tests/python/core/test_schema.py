@@ -19,15 +19,29 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 # Names that stand twice, columns, what names in rules mean, bindings between operators; and MD009: a
 # document of another tool. MD029 to MD030: the grammar of rules lies inside strings.
-BEYOND_SCHEMA = {"MD005", "MD009", "MD013", "MD014", "MD017", "MD027", "MD028", "MD029", "MD030"} | {
-    f"MD0{n}" for n in range(31, 40)
-}
+BEYOND_SCHEMA = {
+    "MD005",
+    "MD009",
+    "MD013",
+    "MD014",
+    "MD017",
+    "MD027",
+    "MD028",
+    "MD029",
+    "MD030",
+} | {f"MD0{n}" for n in range(31, 40)}
 
-names = st.sampled_from(["x", "grad_x", "eps_2", "X", "2x", "", "self", "class", "a" * 65, "exp", 3, None])
-op_names = st.sampled_from(["relu", "element_add", "ElementAdd", "exp", "main", "lambda", "out", "a-b", 1])
+names = st.sampled_from(
+    ["x", "grad_x", "eps_2", "X", "2x", "", "self", "class", "a" * 65, "exp", 3, None]
+)
+op_names = st.sampled_from(
+    ["relu", "element_add", "ElementAdd", "exp", "main", "lambda", "out", "a-b", 1]
+)
 dtypes = st.sampled_from(["float32", "fp16", "half", "bool", "Float32", "float_32", "", 32])
 formats = st.sampled_from(["ND", "NCHW", "nd", "FRACTAL_NZ", 1])
-dims = st.sampled_from([-1, 0, 3, 2**63 - 1, 2**63, -3, "n", "N_1", "...", "-1", "1n", "", "min", True, None, 1.5])
+dims = st.sampled_from(
+    [-1, 0, 3, 2**63 - 1, 2**63, -3, "n", "N_1", "...", "-1", "1n", "", "min", True, None, 1.5]
+)
 ints = st.sampled_from([0, -1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 1.5, True, "1", None])
 values = st.recursive(
     st.one_of(ints, st.sampled_from(["", "float32", "a", "a\0b", 1e300, False])),
@@ -35,7 +49,19 @@ values = st.recursive(
     max_leaves=4,
 )
 attr_types = st.sampled_from(
-    ["int", "float", "string", "bool", "type", "list_int", "list_float", "list_string", "list_bool", "list_list_int", "Int"]
+    [
+        "int",
+        "float",
+        "string",
+        "bool",
+        "type",
+        "list_int",
+        "list_float",
+        "list_string",
+        "list_bool",
+        "list_list_int",
+        "Int",
+    ]
 )
 wrong = st.sampled_from([None, 1, "text", True, [], {}, [1], ["a"], [[]]])
 
@@ -45,7 +71,13 @@ GOOD = {
     "op_type": "Custom",
     "namespace": "mine",
     "input_desc": [
-        {"name": "x", "dtype": ["float32"], "format": ["ND"], "shape": ["n", 3], "param_type": "required"},
+        {
+            "name": "x",
+            "dtype": ["float32"],
+            "format": ["ND"],
+            "shape": ["n", 3],
+            "param_type": "required",
+        },
         {"name": "w", "dtype": ["float32"], "shape": [-2]},
     ],
     "output_desc": [{"name": "y", "dtype": ["float32"], "format": ["ND"], "shape": ["n", 3]}],
@@ -60,7 +92,9 @@ GOOD = {
     "mixed_dtypes": "promote",
 }
 shapes = st.one_of(
-    st.sampled_from([[-2], [-1], [-2, 3], [1] * 32, [1] * 33, ["..."] + [1] * 32, ["..."] + [1] * 33]),
+    st.sampled_from(
+        [[-2], [-1], [-2, 3], [1] * 32, [1] * 33, ["..."] + [1] * 32, ["..."] + [1] * 33]
+    ),
     st.lists(dims, max_size=4),
 )
 rules = st.one_of(
@@ -69,7 +103,10 @@ rules = st.one_of(
 )
 typed = st.fixed_dictionaries(
     {"name": st.just("k"), "type": attr_types},
-    optional={"default_value": values, "param_type": st.sampled_from(["required", "optional", "dynamic"])},
+    optional={
+        "default_value": values,
+        "param_type": st.sampled_from(["required", "optional", "dynamic"]),
+    },
 )
 REMOVED = object()
 # Where a value may be exchanged, and for what.
@@ -104,7 +141,13 @@ PLACES = [
 def paths(node, path=()):
     """Every place of the document, for the removals and for values of quite another kind."""
     yield path
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
     for key, value in items:
         yield from paths(value, (*path, key))
 
@@ -158,7 +201,11 @@ def test_schema_and_rules_agree(batch):
     for document, ids in zip(batch, verdicts(batch), strict=True):
         by_schema = VALIDATOR.is_valid(document)
         by_rules = not ids - BEYOND_SCHEMA
-        assert by_schema == by_rules, (document, ids, [e.message for e in VALIDATOR.iter_errors(document)])
+        assert by_schema == by_rules, (
+            document,
+            ids,
+            [e.message for e in VALIDATOR.iter_errors(document)],
+        )
 
 
 def test_the_schema_is_one():

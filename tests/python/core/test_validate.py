@@ -48,7 +48,13 @@ def test_errors_are_exit_1_and_all_are_shown(tmp_path, write):
     result = run("validate", write("op.json", text), cwd=tmp_path)
     assert result.returncode == 1
     places = [line.split(" error: ")[0] for line in result.stdout.splitlines()[:-1]]
-    assert places == ["op.json:2:14:", "op.json:3:42:", "op.json:3:63:", "op.json:4:18:", "op.json:5:60:"]
+    assert places == [
+        "op.json:2:14:",
+        "op.json:3:42:",
+        "op.json:3:63:",
+        "op.json:4:18:",
+        "op.json:5:60:",
+    ]
     assert result.stdout.splitlines()[-1] == "1 file, 0 valid operators, 5 errors, 0 warnings"
 
 
@@ -61,7 +67,9 @@ def test_a_file_that_cannot_be_read_is_exit_2(tmp_path, write):
 
 
 def test_json_output(tmp_path, write):
-    report, code = validate([write("a.json", GOOD), write("b.json", '{"ключ": "\\"", }')], cwd=tmp_path)
+    report, code = validate(
+        [write("a.json", GOOD), write("b.json", '{"ключ": "\\"", }')], cwd=tmp_path
+    )
     assert code == 1
     assert report["files"] == ["a.json", "b.json"]
     assert (report["operators"], report["errors"], report["warnings"]) == (1, 1, 0)
