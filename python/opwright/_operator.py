@@ -143,15 +143,6 @@ class Operator:
             )
         return _restore, (self._core.library_path, self.identity, self.name)
 
-    def __copy__(self) -> Operator:
-        return self
-
-    def __deepcopy__(self, memo) -> Operator:
-        return self  # nothing in it changes
-
-    def __reduce__(self):
-        return _restore, (self._core.library_path, self.identity, self.name)
-
     def __repr__(self) -> str:
         return f"<opwright operator {self.name} of {self._core.library_path} ({self.identity[:8]})>"
 
@@ -231,10 +222,6 @@ def _root_module(kind: type) -> str:
         if root in _KNOWN or root in _NOT_YET:
             return root
     return ""
-
-
-def _restore(path: str, identity: str, name: str) -> Operator:
-    return load(path, sha256=identity)[name]
 
 
 def _no_tensors(operator: Operator, args, kwargs) -> str:
