@@ -120,6 +120,38 @@ TEST_F(Doctored, AnotherMachineIsNamed) {
   }
 }
 
+// The binding of the only exported symbol changed to STB_GNU_UNIQUE, which the build itself never
+// makes.
+TEST_F(Doctored, AUniqueSymbolIsAWarningOfTheLoad) {
+  std::string bytes = bytes_;
+  Elf64_Ehdr header;
+  memcpy(&header, bytes.data(), sizeof header);
+  bool changed = false;
+  for (int i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    memcpy(&section, bytes.data() + header.e_shoff + static_cast<size_t>(i) * sizeof section,
+           sizeof section);
+    if (section.sh_type != SHT_DYNSYM) continue;
+    for (size_t at = section.sh_offset; at < section.sh_offset + section.sh_size;
+         at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      memcpy(&symbol, bytes.data() + at, sizeof symbol);
+      if (symbol.st_shndx == SHN_UNDEF) continue;
+      symbol.st_info = ELF64_ST_INFO(STB_GNU_UNIQUE, ELF64_ST_TYPE(symbol.st_info));
+      memcpy(bytes.data() + at, &symbol, sizeof symbol);
+      changed = true;
+    }
+  }
+  ASSERT_TRUE(changed);
+  const std::string path = JoinPath(folder_.path(), "unique.so");
+  ASSERT_TRUE(WriteFileAtomic(path, bytes).ok());
+  const auto library = LoadOrFail(path);
+  ASSERT_EQ(library->warnings.size(), 1u);
+  EXPECT_TRUE(library->warnings[0].starts_with(path + " has unique symbols (opwright_library)"))
+      << library->warnings[0];
+  EXPECT_TRUE(library->warnings[0].ends_with("[LD015]"));
+}
+
 TEST_F(Doctored, AFileCutShortIsRefusedAtAnyLength) {
   size_t refused = 0;
   for (size_t length = 0; length < bytes_.size(); length += length < 600 ? 1 : 97) {

@@ -3,6 +3,7 @@
 // How a process ends after it used libraries, whatever it still holds.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 
@@ -24,6 +25,7 @@ TEST(ProcessExit, IsCleanAfterCallsThroughAClosedHandle) {
     Tensor x(kF32, {1}), z(kF32, {1});
     exit(Call(*kept, {x}, {z}).find("was closed") != std::string::npos ? 0 : 4);
   };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(use(), testing::ExitedWithCode(0), "");
 }
 
@@ -51,6 +53,7 @@ TEST(ProcessExit, IsCleanWhileOtherThreadsCall) {
     while (calls < 1000) std::this_thread::yield();
     exit(0);
   };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(use(), testing::ExitedWithCode(0), "");
 }
 

@@ -7,6 +7,11 @@
 
 #include "base/file.h"
 
+#ifdef __SANITIZE_THREAD__
+// A forked child starts threads of its own: the sanitizer goes on, and only stops to look for races there.
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
+#endif
+
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (!opwright::MakeFolders(OPWRIGHT_TEST_WORK "/cache", 0700).ok()) return 2;
