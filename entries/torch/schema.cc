@@ -102,8 +102,8 @@ std::string TorchSchema(const OpwrightOpDef& def, const std::string& name) {
   };
   for (int32_t i = 0; i < def.num_attrs; ++i) add_keyword(AttrText(*def.attrs[i]));
   for (int32_t i = 0; i < def.num_outputs; ++i)
-    if (TakesShape(def, i)) add_keyword(StrCat("SymInt[] ", def.outputs[i]->name, "_shape"));
-  if (TakesWanted(def)) add_keyword("bool[]? wanted=None");
+    if (TakesShape(def, i)) add_keyword(StrCat("SymInt[] _", def.outputs[i]->name, "_shape"));
+  if (TakesWanted(def)) add_keyword("bool[]? _wanted=None");
   text += ") -> ";
   if (def.num_outputs != 1) text += "(";
   for (int32_t i = 0; i < def.num_outputs; ++i)

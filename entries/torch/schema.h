@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An operator as a PyTorch schema: inputs in order, attributes by keyword, then what Opwright's own
-// adapter passes: "<output>_shape" for an output whose shape only a gradient call knows, and
+// adapter passes: "_<output>_shape" for an output whose shape only a gradient call knows, and
 // "wanted" where outputs are optional.
 #pragma once
 

@@ -64,7 +64,7 @@ void InitLibrary(nb::module_& m) {
           [](PyOperator& self) { return self.library().Find(self.op->name()) != self.op; },
           "Whether its metadef is not its library's own.")
       .def_prop_ro(
-          "key", [](PyOperator& self) { return reinterpret_cast<uintptr_t>(self.op.get()); },
+          "key", [](PyOperator& self) { return self.op->number(); },
           "One number for each operator in this process.")
       .def_prop_ro(
           "backward",

@@ -99,7 +99,6 @@ ArrayFit ViewArray(PyObject* object, OpwrightTensor* tensor, Arena& arena) {
   tensor->ndim = ndim;
   tensor->shape = reinterpret_cast<int64_t*>(PyArray_DIMS(array));
   tensor->byte_offset = 0;
-  tensor->strides = nullptr;
   tensor->strides = arena.Make<int64_t>(ndim);
   if (PyArray_IS_C_CONTIGUOUS(array)) {  // whatever numpy says of dimensions of size 1
     DenseStrides(ndim, tensor->shape, tensor->strides);

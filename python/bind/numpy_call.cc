@@ -22,7 +22,7 @@ constexpr int kMost = 64;  // inputs, outputs or attributes of one call on the f
 
 class NumpyOutputs final : public OutputAllocator {
  public:
-  explicit NumpyOutputs(const OpwrightOpDef& def) : def_(def) {}
+  NumpyOutputs(const OpwrightOpDef& def, Arena& arena) : def_(def), arena_(arena) {}
   NumpyOutputs(const NumpyOutputs&) = delete;
   NumpyOutputs& operator=(const NumpyOutputs&) = delete;
   ~NumpyOutputs() override {
@@ -42,8 +42,7 @@ class NumpyOutputs final : public OutputAllocator {
     }
     arrays_.push_back(array);
     outputs_.push_back(output);
-    Arena arena(nullptr);  // not needed: a new array is dense
-    ViewArray(array, tensor, arena);
+    ViewArray(array, tensor, arena_);
     return {};
   }
 
@@ -63,6 +62,7 @@ class NumpyOutputs final : public OutputAllocator {
 
  private:
   const OpwrightOpDef& def_;
+  Arena& arena_;  // of the call: what the tensors point to lives as long as it
   std::vector<PyObject*> arrays_;
   std::vector<int32_t> outputs_;
 };
@@ -104,13 +104,13 @@ class Call {
 
   // Outputs that a gradient call leaves out, and shapes that only it knows.
   void ForGradient(const std::vector<bool>& wanted, const PassedShapes& shapes) {
-    for (size_t i = 0; i < wanted.size() && i < kMost; ++i) wanted_[i] = wanted[i];
+    for (size_t i = 0; i < kMost; ++i) wanted_[i] = i >= wanted.size() || wanted[i];
     has_wanted_ = !wanted.empty();
     shapes_ = &shapes;
   }
 
   PyObject* Run(PyOperator& op) {
-    NumpyOutputs made(def_);
+    NumpyOutputs made(def_, arena_);
     if (out_ != nullptr) TakeOut();
     GivePassedShapes(made);
     CallArguments arguments;
@@ -122,9 +122,10 @@ class Call {
     arguments.attrs = attrs_;
     arguments.num_attrs = has_attrs_ ? def_.num_attrs : 0;
     arguments.allocator = out_ != nullptr ? nullptr : &made;
-    PyThreadState* state = PyEval_SaveThread();
-    Status status = op.op->Call(arguments);
-    PyEval_RestoreThread(state);
+    Status status = [&] {
+      const nb::gil_scoped_release release;
+      return op.op->Call(arguments);
+    }();
     if (!status.ok()) Raise(status.error());
     if (out_ != nullptr) return Py_NewRef(out_);
     if (made.IsSingle()) return made.Single().release().ptr();
@@ -143,7 +144,10 @@ class Call {
     arguments.attrs = attrs_;
     arguments.num_attrs = has_attrs_ ? def_.num_attrs : 0;
     auto* inferred = arena_.Make<InferredOutput>(def_.num_outputs);
-    RaiseIfError(op.op->Infer(arguments, inferred, arena_));
+    RaiseIfError([&] {
+      const nb::gil_scoped_release release;
+      return op.op->Infer(arguments, inferred, arena_);
+    }());
     nb::list outputs;
     for (int32_t i = 0; i < def_.num_outputs; ++i) {
       for (int64_t k = 0; k < inferred[i].count; ++k) {
@@ -331,6 +335,7 @@ class Call {
         Raise(MakeError("CL008", StrCat(def_.name, ": out= for ", def_.outputs[i]->name,
                                         " must be a writeable numpy array of plain memory")));
       outputs_[i] = {&out_tensors_[i], 1};
+      if (several) kept_.push_back(item);  // a list may change while the GIL is released
     }
   }
 

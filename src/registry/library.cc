@@ -13,6 +13,11 @@ namespace opwright {
 Operator::Operator(Library* library, const OpwrightOperatorEntry* entry)
     : library_(library), entry_(entry), def_(entry->def) {}
 
+uint64_t Operator::NextNumber() {
+  static std::atomic<uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 const char* Operator::name() const { return def_ != nullptr ? def_->name : entry_->kernel->name; }
 
 Expected<std::shared_ptr<Operator>> Operator::Bind(const Operator& kernel,

@@ -43,6 +43,8 @@ class Operator {
   Operator& operator=(const Operator&) = delete;
 
   const char* name() const;
+  // Another one for each operator that this process ever had.
+  uint64_t number() const { return number_; }
   bool has_metadef() const { return def_ != nullptr; }
   const OpwrightOpDef& def() const { return *def_; }
   const OpwrightOperatorEntry& entry() const { return *entry_; }
@@ -70,10 +72,12 @@ class Operator {
  private:
   friend class Library;
   Operator() = default;
+  static uint64_t NextNumber();
   Expected<void*> MakeInstance();
   Status CheckUsable() const;
   Status Prepare(const CallArguments& arguments, Launch* launch);
 
+  const uint64_t number_ = NextNumber();
   Library* library_ = nullptr;
   const OpwrightOperatorEntry* entry_ = nullptr;
   const OpwrightOpDef* def_ = nullptr;

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import torch
 
-from opwright._definition import DYNAMIC, OPTIONAL
+from opwright._definition import DYNAMIC, FORWARD, OPTIONAL
 from opwright._operator import Operator
 
 _ATTR_TYPES = (
@@ -36,12 +36,12 @@ def _schema(op: Operator) -> str:
         arguments.append(f"Tensor{mark}{suffix} {param.name}")
     keywords = [f"{_ATTR_TYPES[attr.type]}? {attr.name}=None" for attr in definition.attrs]
     keywords += [
-        f"SymInt[] {param.name}_shape"
+        f"SymInt[] _{param.name}_shape"
         for param, rule in zip(definition.outputs, definition.shape_rules, strict=True)
-        if rule.kind == 4 and not rule.args
+        if rule.kind == FORWARD and not rule.args
     ]
     if any(param.kind == OPTIONAL for param in definition.outputs):
-        keywords.append("bool[]? wanted=None")
+        keywords.append("bool[]? _wanted=None")
     results = ", ".join(
         "Tensor[]" if param.kind == DYNAMIC else "Tensor" for param in definition.outputs
     )
@@ -53,17 +53,17 @@ def _kernel(op: Operator):
     """Runs the operator on the tensors' own memory; what a gradient call asks for is passed on."""
     names = {attr.name for attr in op.definition.attrs}
 
-    def kernel(*inputs, wanted=None, **keywords):
+    def kernel(*inputs, _wanted=None, **keywords):
         arrays = [_view(value) for value in inputs]
         attrs = {
             name: value for name, value in keywords.items() if name in names and value is not None
         }
         shapes = {
-            name[: -len("_shape")]: value
+            name[1 : -len("_shape")]: value
             for name, value in keywords.items()
-            if name.endswith("_shape")
+            if name.startswith("_")
         }
-        made = op._core.call_numpy_for_gradient(tuple(arrays), attrs, wanted or [], shapes)
+        made = op._core.call_numpy_for_gradient(tuple(arrays), attrs, _wanted or [], shapes)
         tensors = [_back(value) for value in (made if isinstance(made, tuple) else (made,))]
         return tensors[0] if len(tensors) == 1 else tuple(tensors)
 

@@ -41,7 +41,8 @@ class Call:
         self._overload = overload
         self._definition = operator.definition
         self._name = operator.name
-        self._num_inputs = len(operator.definition.inputs)
+        self._input_names = tuple(param.name for param in operator.definition.inputs)
+        self._num_inputs = len(self._input_names)
         self._attr_types = {attr.name: attr.type for attr in operator.definition.attrs}
 
     def __call__(self, args, kwargs):
@@ -51,18 +52,19 @@ class Call:
                 f"{self._name}: {len(args)} positional arguments given, the metadef lists "
                 f"{self._num_inputs} inputs; attributes are passed by keyword",
             )
+        if kwargs:
+            args, kwargs = self._inputs_first(args, kwargs)
         numbers = False
         for value in args:
             if isinstance(value, torch.Tensor):
                 continue
             if isinstance(value, (int, float)):
                 numbers = True
-            elif isinstance(value, np.ndarray):
-                raise _errors.make(
-                    "CL013",
-                    f"{self._name}: tensors of torch and numpy in one call; "
-                    "convert them to one framework",
-                )
+            elif isinstance(value, (list, tuple)):
+                for item in value:
+                    self._refuse_foreign(item)
+            else:
+                self._refuse_foreign(value)
         if numbers:
             args = self._with_numbers(args)
         if not kwargs:
@@ -71,6 +73,39 @@ class Call:
         plain = {name: self._plain(name, value) for name, value in kwargs.items() if name != "out"}
         result = self._overload(*args, **plain)
         return result if out is None else self._write(result, out)
+
+    def _inputs_first(self, args, kwargs):
+        """Inputs given by name go to their positions; what is left are attributes and out."""
+        rest = {}
+        named = {}
+        for name, value in kwargs.items():
+            if name in self._input_names:
+                named[name] = value
+            elif name == "out" or name in self._attr_types:
+                rest[name] = value
+            else:
+                known = ", ".join((*self._input_names, *self._attr_types, "out"))
+                raise _errors.make(
+                    "CL006",
+                    f"{self._name}: no input or attribute is named {name}; there are {known}",
+                )
+        if not named:
+            return args, rest
+        for name in self._input_names[: len(args)]:
+            if name in named:
+                raise _errors.make("CL001", f"{self._name}: input {name} is given twice")
+        every = [*args, *(named.get(name) for name in self._input_names[len(args) :])]
+        while every and every[-1] is None:  # absent, or missing, which the operator says
+            every.pop()
+        return tuple(every), rest
+
+    def _refuse_foreign(self, value):
+        if isinstance(value, (np.ndarray, np.generic)):
+            raise _errors.make(
+                "CL013",
+                f"{self._name}: tensors of torch and numpy in one call; "
+                "convert them to one framework",
+            )
 
     def _with_numbers(self, args):
         """Numbers as 0-d tensors of the dtype of the column that the tensors choose."""

@@ -31,7 +31,7 @@ class CompiledBackward:
         names = {attr.name for attr in target.attrs}
         self._attrs = [attr.name for attr in definition.attrs if attr.name in names]
         self._shapes = [
-            (f"{param.name}_shape", index)
+            (f"_{param.name}_shape", index)
             for param, rule, index in zip(
                 target.outputs, target.shape_rules, gradient.outputs, strict=True
             )
@@ -73,7 +73,7 @@ class CompiledBackward:
         for keyword, index in self._shapes:
             keywords[keyword] = [0] if given[index] is None else given[index].shape
         if self._takes_wanted:
-            keywords["wanted"] = [needed[index] for index in self._targets]
+            keywords["_wanted"] = [needed[index] for index in self._targets]
         returned = self._overload(*arguments, **keywords)
 
         made = [None] * len(given)
@@ -105,7 +105,7 @@ class CompiledBackward:
         for keyword, index in self._shapes:
             keywords[keyword] = given[index][0].shape if given[index] else [0]
         if self._takes_wanted:
-            keywords["wanted"] = [True in needs[index] for index in self._targets]
+            keywords["_wanted"] = [True in needs[index] for index in self._targets]
         returned = self._overload(*arguments, **keywords)
 
         made: list[list] = [[None] * len(tensors) for tensors in given]

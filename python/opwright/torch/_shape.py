@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from opwright import _core, _errors
-from opwright._definition import DYNAMIC, KERNEL, OPTIONAL, ShapeProgram
+from opwright._definition import DYNAMIC, FORWARD, KERNEL, OPTIONAL, ShapeProgram
 from opwright._dtypes import name_of
 from opwright._operator import Operator, Spec
 
@@ -31,7 +31,7 @@ def as_lists(definition, inputs) -> list[list[torch.Tensor]]:
 def fake_for(op: Operator):
     definition = op.definition
     takes_shape = [
-        rule.kind == 4 and not rule.args for rule in definition.shape_rules
+        rule.kind == FORWARD and not rule.args for rule in definition.shape_rules
     ]  # a gradient's, passed by keyword
 
     def fake(*inputs, **kwargs):
@@ -47,7 +47,7 @@ def fake_for(op: Operator):
     def outputs(given, attrs, kwargs):
         column = _core.select_column(op._core, dtype_names(given))
         device = next((t.device for tensors in given for t in tensors), torch.device("cpu"))
-        wanted = kwargs.get("wanted")
+        wanted = kwargs.get("_wanted")
         program = ShapeProgram(
             definition,
             [[t.shape for t in tensors] for tensors in given],
@@ -65,7 +65,7 @@ def fake_for(op: Operator):
             if definition.shape_rules[index].kind == KERNEL:
                 shape = _by_kernel(op, given, attrs)[index].shape
             else:
-                passed = kwargs.get(f"{param.name}_shape") if takes_shape[index] else None
+                passed = kwargs.get(f"_{param.name}_shape") if takes_shape[index] else None
                 shape = program.output(index, item, passed)
             return torch.empty(shape, dtype=dtype, device=device)
 

@@ -231,3 +231,25 @@ def test_subclasses_and_parameters_are_tensors(libraries):
     assert_same(
         libraries("elementwise").square(x.as_subclass(Marked)).as_subclass(torch.Tensor), x * x
     )
+
+
+def test_inputs_by_name_are_numbers_and_tensors_alike(libraries):  # G22
+    op = libraries("fused_broadcast").fused_broadcast
+    x, b = draw(2, 3), draw(3)
+    assert torch.equal(op(x, b, s=2.0), op(x, b, 2.0))
+    assert torch.equal(op(s=draw(3) * 0 + 2, b=b, x=x), op(x, b, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "code"),
+    [
+        ({"s": np.ones(3)}, "CL013"),
+        ({"scale": 2.0}, "CL006"),
+        ({"s": 2.0, "b": 1.0}, "CL001"),
+    ],
+)
+def test_what_is_wrong_with_a_keyword_is_said(libraries, kwargs, code):
+    op = libraries("fused_broadcast").fused_broadcast
+    with pytest.raises(opwright.Error) as raised:
+        op(draw(2, 3), draw(3), **kwargs)
+    assert raised.value.code == code
