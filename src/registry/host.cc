@@ -81,7 +81,8 @@ class Pool {
       for (; helpers_ < std::min(processors, 16) - 1; ++helpers_)
         std::thread([this] { Help(); }).detach();
     } catch (const std::exception&) {
-      // The system gives no more threads or memory: those that are there do the work, if only the caller.
+      // The system gives no more threads or memory: those that are there do the work, if only the
+      // caller.
     }
     return helpers_ > 0;
   }
