@@ -76,12 +76,18 @@ bool WriteAll(int fd, std::string_view bytes) {
 }  // namespace
 
 Expected<std::string> ReadFile(const std::string& path) {
+  uint64_t inode = 0;
+  return ReadFile(path, &inode);
+}
+
+Expected<std::string> ReadFile(const std::string& path, uint64_t* inode) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return FileError(path, "read", errno);
   std::string bytes;
-  struct stat info;
+  struct stat info{};
   if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
     bytes.reserve(static_cast<size_t>(info.st_size) + 1);
+  *inode = info.st_ino;
   for (;;) {
     const size_t old = bytes.size();
     bytes.resize(std::max<size_t>(bytes.capacity(), old + 4096));

@@ -3,6 +3,7 @@
 // Files: read whole, written whole or not at all, locked between processes. Paths are UTF-8 bytes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@ namespace opwright {
 // The error has no id, the caller gives the one of its area: WithId(file.TakeError(), "LD001"). Its
 // message holds the path as given, as resolved, the working folder and the reason.
 Expected<std::string> ReadFile(const std::string& path);
+// With the number of the file that was open while it was read, 0 when it has none.
+Expected<std::string> ReadFile(const std::string& path, uint64_t* inode);
 
 // Writes a neighbour, syncs it and renames it over path, so that a reader sees the old file or the
 // new one, and a mapping of the old one stays what it was. mode: the permission bits.

@@ -3,14 +3,15 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <xmmintrin.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "runtime/parts.h"
@@ -20,6 +21,8 @@ namespace {
 
 using Body = void (*)(void*, int64_t, int64_t);
 
+constexpr unsigned kStickyFlags = 0x3f;  // in MXCSR: exceptions that were met, not modes
+
 // One loop at a time: the caller and the helpers take parts until none is left. A loop that finds
 // the pool busy (a nested one, or another thread's) runs in its caller alone. Results are the same.
 class Pool {
@@ -27,21 +30,32 @@ class Pool {
   void Run(int64_t n, int64_t grain, Body body, void* context) {
     const Parts parts(n, grain);
     if (parts.count() > 1 && !busy_.test_and_set(std::memory_order_acquire)) {
-      const bool shared = Start();
-      if (shared) Share(parts, body, context);
-      busy_.clear(std::memory_order_release);
-      if (shared) return;
+      const Busy busy(busy_);
+      if (Start()) return Share(parts, body, context);
     }
     for (int64_t p = 0; p < parts.count(); ++p) body(context, parts.begin(p), parts.begin(p + 1));
   }
 
  private:
+  // Ends with the loop, however it ends.
+  class Busy {
+   public:
+    explicit Busy(std::atomic_flag& flag) : flag_(flag) {}
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+    ~Busy() { flag_.clear(std::memory_order_release); }
+
+   private:
+    std::atomic_flag& flag_;
+  };
+
   void Share(const Parts& parts, Body body, void* context) {
     {
       const std::lock_guard lock(mutex_);
       parts_ = &parts;
       body_ = body;
       context_ = context;
+      modes_ = _mm_getcsr() & ~kStickyFlags;
       next_.store(0, std::memory_order_relaxed);
       ++generation_;
     }
@@ -66,8 +80,9 @@ class Pool {
     try {
       for (; helpers_ < std::min(processors, 16) - 1; ++helpers_)
         std::thread([this] { Help(); }).detach();
-    } catch (const std::system_error&) {
-      // The system gives no more threads: those that are there do the work, if only the caller.
+    } catch (const std::exception&) {
+      // The system gives no more threads or memory: those that are there do the work, if only the
+      // caller.
     }
     return helpers_ > 0;
   }
@@ -81,9 +96,13 @@ class Pool {
       const Parts* const parts = parts_;
       const Body body = body_;
       void* const context = context_;
+      const unsigned modes = modes_;
       ++working_;
       lock.unlock();
+      const unsigned own_modes = _mm_getcsr();
+      _mm_setcsr(modes);
       Work(*parts, body, context);
+      _mm_setcsr(own_modes);
       lock.lock();
       if (--working_ == 0) idle_.notify_one();
     }
@@ -96,6 +115,7 @@ class Pool {
   const Parts* parts_ = nullptr;
   Body body_ = nullptr;
   void* context_ = nullptr;
+  unsigned modes_ = 0;  // the caller's rounding, flush-to-zero and masks: results are the same
   std::atomic<int64_t> next_ = 0;
   uint64_t generation_ = 0;
   int working_ = 0;

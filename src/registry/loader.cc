@@ -8,10 +8,12 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/cache_folder.h"
 #include "base/file.h"
@@ -26,6 +28,7 @@ struct Process {
   std::mutex mutex;
   std::unordered_map<std::string, std::shared_ptr<Library>> by_identity;
   std::vector<std::shared_ptr<Library>> in_order;
+  std::unordered_set<void*> opened;  // handles; they stay
 };
 
 // Never freed: a thread may still be inside a call when the process ends.
@@ -76,29 +79,73 @@ std::string MappedBuildId(void* handle) {
   return search.id;
 }
 
-// The path to open: the given one, unless it is mapped with other content. Then the loader would
-// answer with the old code, so a link with the content's own name is opened.
-Expected<std::string> PathToOpen(const std::string& path, const std::string& bytes,
-                                 const std::string& identity, const ElfFile& elf) {
-  void* mapped = dlopen(path.c_str(), RTLD_NOLOAD | RTLD_LAZY);
-  if (mapped == nullptr) return path;
-  const bool same = !elf.build_id.empty() && MappedBuildId(mapped) == elf.build_id;
-  dlclose(mapped);
-  if (same) return path;
-  Expected<std::string> folder = CacheFolder("loaded");
-  if (!folder.ok()) return folder.TakeError();
-  const std::string link = JoinPath(*folder, StrCat(identity, ".so"));
-  Expected<std::string> kept = Sha256OfFile(link);
-  if (kept.ok() && *kept == identity) return link;
-  if (Status written = WriteFileAtomic(link, bytes, 0600); !written.ok())
-    return WithId(written.TakeError(), "CA002");
-  return link;
+// The number of the file that the object at an address is mapped from, 0 when it is not known. The
+// mapping itself is asked: its path may name another file by now. Devices are not compared, since
+// some file systems show another one here than to stat.
+uint64_t MappedInode(const void* address) {
+  Expected<std::string> maps = ReadFile("/proc/self/maps");
+  if (!maps.ok()) return 0;
+  for (const std::string& line : Split(*maps, '\n')) {
+    unsigned long begin = 0;
+    unsigned long end = 0;
+    unsigned long inode = 0;
+    if (sscanf(line.c_str(), "%lx-%lx %*s %*x %*x:%*x %lu", &begin, &end, &inode) == 3 &&
+        reinterpret_cast<uintptr_t>(address) - begin < end - begin)
+      return inode;
+  }
+  return 0;
 }
 
-// Maps the file, with the thread's floating-point modes as they were: a library linked with
+// What was read of a library's file.
+struct Content {
+  std::string path;
+  std::string bytes;
+  uint64_t inode = 0;
+  std::string identity;
+};
+
+// Whether what is mapped can be the content that was read: it comes from the same file, which has
+// not been written over.
+bool IsMappedFrom(void* handle, const Content& content, const ElfFile& elf) {
+  const void* symbol = dlsym(handle, OPWRIGHT_LIBRARY_SYMBOL);
+  return symbol != nullptr && content.inode != 0 && MappedInode(symbol) == content.inode &&
+         MappedBuildId(handle) == elf.build_id;
+}
+
+bool StillHolds(const Content& content) {
+  Expected<std::string> identity = Sha256OfFile(content.path);
+  return identity.ok() && *identity == content.identity;
+}
+
+// A file in our own folder that has this content for good, named after it.
+Expected<std::string> PrivateCopy(const Content& content) {
+  Expected<std::string> folder = CacheFolder("loaded");
+  if (!folder.ok()) return folder.TakeError();
+  std::string copy = JoinPath(*folder, StrCat(content.identity, ".so"));
+  Expected<std::string> kept = Sha256OfFile(copy);
+  if (kept.ok() && *kept == content.identity) return copy;
+  if (Status written = WriteFileAtomic(copy, content.bytes, 0600); !written.ok())
+    return WithId(written.TakeError(), "CA002");
+  return copy;
+}
+
+// The path to open: the given one, unless it is mapped with other content. Then the loader would
+// answer with the old code, so a private copy is opened.
+Expected<std::string> PathToOpen(const Content& content, const ElfFile& elf) {
+  void* mapped = dlopen(content.path.c_str(), RTLD_NOLOAD | RTLD_LAZY);
+  if (mapped == nullptr) return content.path;
+  // One that this process has opened here has another identity, or it would have been found by it.
+  const bool ours = TheProcess().opened.count(mapped) > 0;
+  const bool same = !ours && IsMappedFrom(mapped, content, elf);
+  dlclose(mapped);
+  if (same) return content.path;
+  return PrivateCopy(content);
+}
+
+// Maps a file, with the thread's floating-point modes as they were: a library linked with
 // -ffast-math turns on flush-to-zero for the thread that loads it.
-Expected<const OpwrightLibrary*> Map(const std::string& path, const ElfFile& elf,
-                                     std::vector<std::string>* warnings) {
+Expected<void*> Map(const std::string& path, const ElfFile& elf,
+                    std::vector<std::string>* warnings) {
   const unsigned modes = _mm_getcsr();
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* message = handle == nullptr ? dlerror() : nullptr;
@@ -112,25 +159,50 @@ Expected<const OpwrightLibrary*> Map(const std::string& path, const ElfFile& elf
   }
   if (handle == nullptr)
     return ExplainLoadFailure(path, elf, message != nullptr ? message : "unknown reason");
+  TheProcess().opened.insert(handle);
+  return handle;
+}
+
+// Maps the content that was read and judged. A file that is pinned is never opened by a name that
+// others can give to another file.
+Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFile& elf, bool pinned,
+                                            std::vector<std::string>* warnings) {
+  Expected<std::string> path = pinned ? PrivateCopy(content) : PathToOpen(content, elf);
+  if (!path.ok()) return path.TakeError();
+  Expected<void*> handle = Map(*path, elf, warnings);
+  // Another file may have got this name since it was read.
+  const bool holds = handle.ok() ? IsMappedFrom(*handle, content, elf) : StillHolds(content);
+  if (!pinned && *path == content.path && !holds) {
+    path = PrivateCopy(content);
+    if (!path.ok()) return path.TakeError();
+    warnings->clear();
+    handle = Map(*path, elf, warnings);
+  }
+  if (!handle.ok()) return handle.TakeError();
   if (!elf.unique_symbols.empty())
     warnings->push_back(StrCat(
-        path, " has unique symbols (", elf.unique_symbols[0],
+        *path, " has unique symbols (", elf.unique_symbols[0],
         "): after a rebuild its old data may live on; compile with -fno-gnu-unique [LD015]"));
-  const auto* raw = static_cast<const OpwrightLibrary*>(dlsym(handle, OPWRIGHT_LIBRARY_SYMBOL));
+  const auto* raw = static_cast<const OpwrightLibrary*>(dlsym(*handle, OPWRIGHT_LIBRARY_SYMBOL));
   if (raw == nullptr || raw->struct_size < sizeof(OpwrightLibrary))
-    return MakeError(
-        "LD009",
-        StrCat(path, ": its library struct is smaller than this process needs; build it again"));
+    return MakeError("LD009",
+                     StrCat(content.path,
+                            ": its library struct is smaller than this process needs; build it "
+                            "again"));
   return raw;
 }
 
-Expected<std::string> ReadLibraryFile(const std::string& path) {
+Expected<Content> ReadLibraryFile(const std::string& path) {
   if (IsDirectory(path))
     return MakeError("LD002",
                      StrCat(path, " is a directory; give the .so file, or build the folder first"));
-  Expected<std::string> bytes = ReadFile(path);
+  Content content;
+  content.path = path;
+  Expected<std::string> bytes = ReadFile(path, &content.inode);
   if (!bytes.ok()) return WithId(bytes.TakeError(), "LD001");
-  return bytes;
+  content.bytes = std::move(*bytes);
+  content.identity = Sha256Hex(content.bytes);
+  return content;
 }
 
 }  // namespace
@@ -155,9 +227,9 @@ Expected<std::string> ResolveLibraryPath(const std::string& path) {
 Expected<LibraryHandle> LoadLibrary(const std::string& path, const std::string& sha256) {
   Expected<std::string> resolved = ResolveLibraryPath(path);
   if (!resolved.ok()) return resolved.TakeError();
-  Expected<std::string> bytes = ReadLibraryFile(*resolved);
-  if (!bytes.ok()) return bytes.TakeError();
-  const std::string identity = Sha256Hex(*bytes);
+  Expected<Content> content = ReadLibraryFile(*resolved);
+  if (!content.ok()) return content.TakeError();
+  const std::string& identity = content->identity;
   if (!sha256.empty() && sha256 != identity)
     return MakeError("LD012", StrCat(*resolved, " has SHA-256 ", identity, ", ", sha256,
                                      " was asked for: it is not the file that was pinned"));
@@ -167,13 +239,11 @@ Expected<LibraryHandle> LoadLibrary(const std::string& path, const std::string& 
   if (const auto found = process.by_identity.find(identity); found != process.by_identity.end())
     return LibraryHandle(found->second);
 
-  Expected<ElfFile> elf = ReadElf(*resolved, *bytes);
+  Expected<ElfFile> elf = ReadElf(*resolved, content->bytes);
   if (!elf.ok()) return elf.TakeError();
   OPWRIGHT_RETURN_IF_ERROR(CheckElf(*resolved, *elf));
-  Expected<std::string> to_open = PathToOpen(*resolved, *bytes, identity, *elf);
-  if (!to_open.ok()) return to_open.TakeError();
   std::vector<std::string> warnings;
-  Expected<const OpwrightLibrary*> raw = Map(*to_open, *elf, &warnings);
+  Expected<const OpwrightLibrary*> raw = MapContent(*content, *elf, !sha256.empty(), &warnings);
   if (!raw.ok()) return raw.TakeError();
   auto library = std::make_shared<Library>(*resolved, identity, *raw);
   library->warnings.insert(library->warnings.begin(), warnings.begin(), warnings.end());

@@ -8,9 +8,10 @@ namespace opwright {
 constexpr size_t kAlignment = 64;  // also the room for a block's head
 
 void Arena::Release() {
-  while (blocks_ != nullptr) {
-    Block* const block = blocks_;
-    blocks_ = block->next;
+  Block* next = blocks_.exchange(nullptr, std::memory_order_acquire);
+  while (next != nullptr) {
+    Block* const block = next;
+    next = block->next;
     if (host_ != nullptr)
       host_->release(host_->context, block, block->bytes);
     else
@@ -24,7 +25,10 @@ void* Arena::Large(size_t bytes) {
   void* memory =
       host_ != nullptr ? host_->allocate(host_->context, total) : aligned_alloc(kAlignment, total);
   if (memory == nullptr) return nullptr;
-  blocks_ = new (memory) Block{blocks_, total};
+  auto* const block = new (memory) Block{blocks_.load(std::memory_order_relaxed), total};
+  while (!blocks_.compare_exchange_weak(block->next, block, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+  }
   return static_cast<char*>(memory) + kAlignment;
 }
 

@@ -3,6 +3,7 @@
 // Memory for the length of one call: a few kilobytes inline, then blocks from the host or the heap.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -18,16 +19,17 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena() {
-    if (blocks_ != nullptr) Release();
+    if (blocks_.load(std::memory_order_relaxed) != nullptr) Release();
   }
 
-  // For small arrays of plain data; not cleared. Throws std::bad_alloc.
+  // For small arrays of plain data; not cleared. Throws std::bad_alloc. One thread at a time.
   template <class T>
   T* Make(int64_t count) {
     static_assert(std::is_trivially_destructible_v<T>);
     return static_cast<T*>(Small(sizeof(T) * static_cast<size_t>(count)));
   }
-  // 64-byte aligned, for data. Null when there is none.
+  // 64-byte aligned, for data. Null when there is none. From any thread: a kernel may ask for
+  // scratch inside of a parallel loop.
   void* Large(size_t bytes);
 
  private:
@@ -46,7 +48,7 @@ class Arena {
   void Release();
 
   const OpwrightHost* host_;
-  Block* blocks_ = nullptr;
+  std::atomic<Block*> blocks_ = nullptr;
   size_t used_ = 0;
   alignas(16) char inline_[2048];
 };

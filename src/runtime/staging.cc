@@ -26,6 +26,7 @@ bool IsAligned(const OpwrightTensor& t) {
 Status Staging::Prepare() {
   const OpwrightOpDef& def = *launch_.def;
   MeasureWritten();
+  if (num_written_ > 1) OPWRIGHT_RETURN_IF_ERROR(CheckApart());
   inputs_ = arena_.Make<OpwrightArgument>(def.num_inputs);
   outputs_ = arena_.Make<OpwrightArgument>(def.num_outputs);
   for (int32_t i = 0; i < def.num_inputs; ++i) OPWRIGHT_RETURN_IF_ERROR(PrepareInput(i));
@@ -47,43 +48,46 @@ void Staging::MeasureWritten() {
   int64_t most = 0;
   for (int32_t i = 0; i < launch_.num_outputs; ++i) most += launch_.outputs[i].count;
   for (int32_t m = 0; m < def.num_mutates; ++m) most += launch_.inputs[def.mutates[m]].count;
-  written_ = arena_.Make<ByteRange>(most);
-  const auto add = [this](const OpwrightArgument& argument) {
+  written_ = arena_.Make<Written>(most);
+  const auto add = [this](const OpwrightArgument& argument, const char* name, bool is_input) {
     for (int64_t k = 0; k < argument.count; ++k) {
       const ByteRange range = BytesOf(argument.tensors[k]);
       if (range.begin == range.end) continue;
-      written_[num_written_++] = range;
+      written_[num_written_++] = {range, &argument.tensors[k], name, is_input};
       if (num_written_ == 1) hull_ = range;
       hull_ = {std::min(hull_.begin, range.begin), std::max(hull_.end, range.end)};
     }
   };
-  for (int32_t i = 0; i < launch_.num_outputs; ++i) add(launch_.outputs[i]);
-  for (int32_t m = 0; m < def.num_mutates; ++m) add(launch_.inputs[def.mutates[m]]);
+  for (int32_t i = 0; i < launch_.num_outputs; ++i)
+    add(launch_.outputs[i], def.outputs[i]->name, false);
+  for (int32_t m = 0; m < def.num_mutates; ++m)
+    add(launch_.inputs[def.mutates[m]], def.inputs[def.mutates[m]]->name, true);
 }
 
 bool Staging::OverlapsWritten(const OpwrightTensor& t) const {
   const ByteRange range = BytesOf(t);
   if (!Overlaps(range, hull_)) return false;
   for (int64_t k = 0; k < num_written_; ++k)
-    if (Overlaps(range, written_[k])) return true;
+    if (Overlaps(range, written_[k].range)) return true;
   return false;
 }
 
-// Two outputs in one memory cannot both hold their results.
-Status Staging::CheckApart(int32_t output, int64_t item) const {
-  if (output == 0 && item == 0) return {};
-  const OpwrightTensor& t = launch_.outputs[output].tensors[item];
-  const ByteRange range = BytesOf(t);
-  for (int32_t i = 0; i <= output; ++i) {
-    const int64_t end = i == output ? item : launch_.outputs[i].count;
-    for (int64_t k = 0; k < end; ++k) {
-      const OpwrightTensor& other = launch_.outputs[i].tensors[k];
-      if (!Overlaps(range, BytesOf(other))) continue;
+// Two tensors in one memory cannot both hold what is written to them.
+Status Staging::CheckApart() const {
+  for (int64_t i = 1; i < num_written_; ++i) {
+    const Written& late = written_[i];
+    for (int64_t k = 0; k < i; ++k) {
+      const Written& early = written_[k];
+      if (!Overlaps(late.range, early.range)) continue;
       // Ranges of other strides may interleave: those are the caller's affair.
-      if (DataOf(t) != DataOf(other) && !(IsDense(t) && IsDense(other))) continue;
+      if (DataOf(*late.tensor) != DataOf(*early.tensor) &&
+          !(IsDense(*late.tensor) && IsDense(*early.tensor)))
+        continue;
+      const bool alike = late.is_input == early.is_input;
       return MakeError(
-          "CL008", StrCat(launch_.def->name, ": outputs ", launch_.def->outputs[i]->name, " and ",
-                          launch_.def->outputs[output]->name,
+          "CL008", StrCat(launch_.def->name, ": ", early.is_input ? "input" : "output",
+                          alike ? "s " : " ", early.name, " and ", alike ? "" : "input ", late.name,
+                          late.is_input ? ", written by the operator," : "",
                           " lie in the same memory; pass two of their own"));
     }
   }
@@ -181,7 +185,6 @@ Status Staging::PrepareOutput(int32_t i) {
   outputs_[i] = {tensors, given.count};
   for (int64_t k = 0; k < given.count; ++k) {
     const OpwrightTensor& t = given.tensors[k];
-    OPWRIGHT_RETURN_IF_ERROR(CheckApart(i, k));
     if (t.dtype == dtype && IsDense(t) && IsAligned(t)) {
       tensors[k] = t;
     } else {

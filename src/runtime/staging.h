@@ -33,7 +33,7 @@ class Staging {
   void MeasureWritten();
   bool OverlapsWritten(const OpwrightTensor& t) const;
   bool IsReady(const OpwrightArgument& given, OpwrightDType dtype) const;
-  Status CheckApart(int32_t output, int64_t item) const;
+  Status CheckApart() const;
   Status Stage(const OpwrightTensor& t, OpwrightDType dtype, OpwrightTensor* staged);
   Status CheckWeak(int32_t input, const OpwrightTensor& t, OpwrightDType dtype) const;
   Status CheckDistinct(const char* what, const char* name, const OpwrightTensor& t) const;
@@ -51,7 +51,13 @@ class Staging {
   bool must_copy_back_ = false;
   // The memory that the kernel writes, outputs and mutated inputs: all, and from the first byte to
   // the last.
-  ByteRange* written_ = nullptr;
+  struct Written {
+    ByteRange range;
+    const OpwrightTensor* tensor;
+    const char* name;
+    bool is_input;
+  };
+  Written* written_ = nullptr;
   int64_t num_written_ = 0;
   ByteRange hull_ = {nullptr, nullptr};
 };

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
+#include "base/sha256.h"
 #include "registry/kernels.h"
 
 namespace opwright::test {
@@ -79,6 +82,53 @@ TEST_F(Identity, AFileOverwrittenInPlaceAfterARenameRunsItsNewCode) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
     EXPECT_EQ(TwoTimes(path), 2 * factor);
   }
+}
+
+TEST_F(Identity, AnEqualBuildIdIsNotEqualContent) {
+  const std::string path = Path("libscale.so");
+  for (const int factor : {3, 5}) {
+    const std::string source = StrCat("// build id\n", ScaleSource(StrCat(factor)));
+    const std::string built =
+        BuildLibrary(ScaleMetadef(), source, {"-Wl,--build-id=0x0123456789abcdef"});
+    ASSERT_TRUE(WriteFileAtomic(path, *ReadFile(built)).ok());
+    EXPECT_EQ(TwoTimes(path), 2 * factor);
+  }
+}
+
+TEST_F(Identity, AFileThatIsReplacedWhileItIsLoadedRunsTheCodeOfItsIdentity) {
+  const std::string three = *ReadFile(Scale(3, "replaced"));
+  const std::string five = *ReadFile(Scale(5, "replaced"));
+  for (int round = 0; round < 40; ++round) {
+    // What follows an ELF file's end makes it another content with the same code.
+    const std::string end = StrCat("round ", round);
+    const std::string path = Path(StrCat(round, ".so"));
+    ASSERT_TRUE(WriteFileAtomic(Path("three"), three + end).ok());
+    ASSERT_TRUE(WriteFileAtomic(Path("five"), five + end).ok());
+    std::filesystem::create_hard_link(Path("three"), path);
+    std::atomic<bool> stop = false;
+    std::thread replaces([&] {
+      for (int i = 0; !stop; ++i) {
+        std::filesystem::create_hard_link(Path(i % 2 == 0 ? "five" : "three"), Path("next"));
+        std::filesystem::rename(Path("next"), path);
+      }
+    });
+    const auto library = LoadOrFail(path);
+    stop = true;
+    replaces.join();
+    const int factor = library->identity() == Sha256Hex(three + end) ? 3 : 5;
+    ASSERT_EQ(CallScale(*FindOrFail(*library, "scale"), 2), 2 * factor) << round;
+  }
+}
+
+TEST_F(Identity, APinnedFileIsMappedFromAPrivateCopy) {
+  const std::string path = Scale(3, "pinned");
+  const std::string identity = Sha256Hex(*ReadFile(path));
+  Expected<LibraryHandle> loaded = LoadLibrary(path, identity);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().Text();
+  EXPECT_EQ((*loaded)->path(), path);
+  const std::string maps = *ReadFile("/proc/self/maps");
+  EXPECT_NE(maps.find(StrCat("/loaded/", identity, ".so\n")), maps.npos);
+  EXPECT_EQ(maps.find(path + "\n"), maps.npos);
 }
 
 TEST_F(Identity, AClosedLibraryLoadsAgainAndIsTheSame) {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xmmintrin.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 
@@ -171,6 +173,36 @@ TEST_F(ParallelFor, RunsInAForkedChildAndInTheParentAfterwards) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   }
   EXPECT_EQ(RunParts(10000, 10), Expected(10000, 10));
+}
+
+TEST(Host, HelpersHaveTheFloatingPointModesOfTheLoopsCaller) {
+  const OpwrightHost* host = DefaultHost();
+  constexpr unsigned kFlushToZero = 0x8040;
+  struct Seen {
+    std::atomic<int> parts = 0;
+    std::atomic<int> flushing = 0;
+  };
+  const auto run = [&] {
+    Seen seen;
+    host->parallel_for(
+        host->context, 64, 1,
+        [](void* context, int64_t, int64_t) {
+          auto* counts = static_cast<Seen*>(context);
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time for helpers to come
+          ++counts->parts;
+          counts->flushing += (_mm_getcsr() & kFlushToZero) == kFlushToZero;
+        },
+        &seen);
+    EXPECT_EQ(seen.parts, 64);
+    return seen.flushing.load();
+  };
+  const unsigned before = _mm_getcsr();
+  EXPECT_EQ(run(), 0);
+  _mm_setcsr(before | kFlushToZero);
+  const int flushing = run();
+  _mm_setcsr(before);
+  EXPECT_EQ(flushing, 64);
+  EXPECT_EQ(run(), 0);
 }
 
 TEST(Host, GivesAlignedMemory) {

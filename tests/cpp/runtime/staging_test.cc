@@ -296,6 +296,27 @@ TEST(Mutates, AnotherInputInItsMemoryIsReadAsItWas) {
   EXPECT_EQ(x.Values(), (std::vector<double>{2, 4, 6}));
 }
 
+TEST(Mutates, AnOutputInItsMemoryIsRefused) {
+  TestOp op(Mutating(), AddInPlace);
+  Tensor x(kF32, {3}), y(kF32, {3});
+  EXPECT_EQ(op.Run({x, y}, {x}),
+            "f: output z and input x, written by the operator, lie in the same memory; pass two of "
+            "their own [CL008]");
+  EXPECT_EQ(op.calls, 0);
+  EXPECT_EQ(x.Values(), (std::vector<double>{1, 2, 3}));
+}
+
+TEST(Mutates, TwoInputsInOneMemoryAreRefused) {
+  TestOp op(metadef::Op(Float("x") + ", " + Float("y"), Float("z"),
+                        R"j(, "shape_rule": "same(x)", "mutates": ["x", "y"])j", "f"),
+            AddInPlace);
+  Tensor x(kF32, {3}), z(kF32, {3});
+  EXPECT_EQ(op.Run({x, x}, {z}),
+            "f: inputs x and y, written by the operator, lie in the same memory; pass two of their "
+            "own [CL008]");
+  EXPECT_EQ(op.calls, 0);
+}
+
 TEST(Mutates, AnInputWhoseElementsShareMemoryIsRefused) {
   TestOp op(Mutating(), AddInPlace);
   Tensor x = Tensor::Strided(kF32, {3}, {0}, 0, 1);
