@@ -9,15 +9,13 @@
 #include "entries/torch/arguments.h"
 #include "entries/torch/shim.h"
 #include "opwright/stub.h"
+#include "runtime/host_memory.h"
 #include "runtime/launch.h"
 #include "runtime/parts.h"
 #include "runtime/strided.h"
 
 namespace opwright::entries {
 namespace {
-
-void* Allocate(void*, size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
-void Release(void*, void* memory, size_t) { free(memory); }
 
 struct Range {
   Parts parts;
@@ -37,10 +35,8 @@ void ParallelFor(void*, int64_t n, int64_t grain, void (*body)(void*, int64_t, i
   Torch().parallel_for(0, range.parts.count(), 1, &RunParts, &range);
 }
 
-void Log(void*, int32_t, const char* message) { fprintf(stderr, "opwright: %s\n", message); }
-
-const OpwrightHost kTorchHost = {sizeof(OpwrightHost), nullptr, &Allocate, &Release,
-                                 &ParallelFor,         &Log};
+const OpwrightHost kTorchHost = {sizeof(OpwrightHost), nullptr,      &host::Allocate,
+                                 &host::Release,       &ParallelFor, &host::Log};
 
 // Outputs as tensors of PyTorch.
 class TorchOutputs final : public OutputAllocator {

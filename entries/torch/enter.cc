@@ -41,8 +41,7 @@ const char* OwnPath() {
 }
 
 std::string LastError(const TorchShim& torch) {
-  const char* text = torch.last_error == nullptr ? nullptr : torch.last_error();
-  return text == nullptr || *text == '\0' ? "PyTorch refused it (is the name taken?)" : text;
+  return TorchFailure(torch, "PyTorch refused it (is the name taken?)");
 }
 
 struct Registration {
@@ -85,9 +84,11 @@ struct Registration {
     const std::string name = op.entry->def->name;
     if (!Define(op, ns, StrCat("_", name, "_without_gradient"))) return false;
     TorchHandle library = Library(ns, "Autograd");
-    if (library == nullptr ||
-        torch.implement(library, name.c_str(), op.torch_guard, torch.version) != 0)
+    if (library == nullptr) return false;
+    if (torch.implement(library, name.c_str(), op.torch_guard, torch.version) != 0) {
+      failure = StrCat("the guard of ", ns, "::", name, ": ", LastError(torch));
       return false;
+    }
     made.pop_back();
     guards->push_back(library);
     return true;
@@ -111,6 +112,7 @@ int32_t Register(const char* ns, bool guarded, char* message, size_t message_siz
   std::string why;
   const TorchShim* torch = FindTorch(&why);
   if (torch == nullptr) return why.empty() ? 1 : say(why);
+  ForgetTorchFailure();
   if (!guarded) {
     for (TorchHandle guard : state.guards) torch->delete_library(guard);
     state.guards.clear();
@@ -155,13 +157,19 @@ __attribute__((constructor)) void OnLoad() {
 }
 
 // Whether autograd would record what is done with the tensor. The interface has no getter: a view
-// of the tensor is no leaf exactly when a gradient is due.
-bool NeedsGradient(const TorchShim& torch, TorchHandle tensor) {
+// of the tensor is no leaf exactly when a gradient is due. What cannot be asked is an error: a "no"
+// would lose a gradient in silence.
+bool NeedsGradient(const TorchShim& torch, const char* op, TorchHandle tensor) {
+  const auto need = [&](int32_t failed, const char* what) {
+    if (failed == 0) return;
+    TorchRaise(StrCat(op, ": whether an input requires a gradient cannot be told: ", what, ": ",
+                      TorchFailure(torch, "it failed")));
+  };
   TorchHandle copy = nullptr;
-  if (torch.new_handle(tensor, &copy) != 0) return false;
+  need(torch.new_handle(tensor, &copy), "a second handle");
   TorchValue stack[1] = {reinterpret_cast<TorchValue>(copy)};
-  if (torch.call("aten::alias", "", stack, torch.version) != 0) return false;
-  if (torch.call("aten::is_leaf", "", stack, torch.version) != 0) return false;
+  need(torch.call("aten::alias", "", stack, torch.version), "aten::alias");
+  need(torch.call("aten::is_leaf", "", stack, torch.version), "aten::is_leaf");
   return static_cast<uint8_t>(stack[0]) == 0;
 }
 
@@ -170,11 +178,11 @@ bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const To
     if (def.inputs[i]->kind == kOpwrightDynamic) {
       auto list = reinterpret_cast<TorchHandle>(stack[i]);
       size_t size = 0;
-      torch.list_size(list, &size);
+      if (torch.list_size(list, &size) != 0) TorchRaise(TorchFailure(torch, "no list"));
       for (size_t k = 0; k < size; ++k) {
         TorchValue item = 0;  // the list's own, which goes on to the operator
-        torch.list_get(list, k, &item);
-        if (NeedsGradient(torch, reinterpret_cast<TorchHandle>(item))) return true;
+        if (torch.list_get(list, k, &item) != 0) TorchRaise(TorchFailure(torch, "no list"));
+        if (NeedsGradient(torch, def.name, reinterpret_cast<TorchHandle>(item))) return true;
       }
       continue;
     }
@@ -183,7 +191,7 @@ bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const To
       if (value == 0) continue;
       value = *reinterpret_cast<const TorchValue*>(value);
     }
-    if (NeedsGradient(torch, reinterpret_cast<TorchHandle>(value))) return true;
+    if (NeedsGradient(torch, def.name, reinterpret_cast<TorchHandle>(value))) return true;
   }
   return false;
 }
@@ -200,6 +208,7 @@ void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
   using opwright::StrCat;
   const opwright::entries::TorchShim& torch = opwright::entries::Torch();
   const OpwrightOpDef& def = *opwright_stub.operators[index].entry->def;
+  opwright::entries::ForgetTorchFailure();
   if (torch.grad_enabled() && opwright::entries::AnyNeedsGradient(torch, def, stack))
     opwright::entries::TorchRaise(
         StrCat(def.name,
@@ -207,8 +216,8 @@ void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
                "`opwright.load`, or detach the inputs [GR001]"));
   const std::string name = StrCat(def.ns, "::_", def.name, "_without_gradient");
   if (torch.call(name.c_str(), "", stack, torch.version) != 0)
-    opwright::entries::TorchRaise(torch.last_error != nullptr ? torch.last_error()
-                                                              : "the operator failed");
+    opwright::entries::TorchRaise(
+        opwright::entries::TorchFailure(torch, StrCat(def.name, ": the operator failed")));
 }
 
 }  // extern "C"

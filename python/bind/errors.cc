@@ -11,9 +11,7 @@ void Raise(const Error& error) {
   for (const Diagnostic& d : error.diagnostics) {
     nb::dict row;
     row["id"] = d.id;
-    row["severity"] = d.severity == Severity::kError     ? "error"
-                      : d.severity == Severity::kWarning ? "warning"
-                                                         : "note";
+    row["severity"] = SeverityName(d.severity);
     row["file"] = d.file;
     row["line"] = d.line;
     row["column"] = d.column;

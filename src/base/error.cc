@@ -19,7 +19,6 @@ Status::Status(Error error) : error_(std::make_unique<Error>(std::move(error))) 
 Error MakeError(std::string_view id, std::string message) {
   return {std::string(id), std::move(message)};
 }
-namespace {
 
 const char* SeverityName(Severity severity) {
   switch (severity) {
@@ -33,8 +32,6 @@ const char* SeverityName(Severity severity) {
   return "error";
 }
 
-}  // namespace
-
 std::string Render(const Diagnostic& d) {
   std::string text;
   if (!d.file.empty()) text = StrCat(d.file, ":");
@@ -44,6 +41,13 @@ std::string Render(const Diagnostic& d) {
   if (!d.hint.empty()) text += StrCat("; ", d.hint);
   if (!d.id.empty()) text += StrCat(" [", d.id, "]");
   return text;
+}
+
+std::string DiagnosticJson(const Diagnostic& d) {
+  return StrCat("{\"file\": ", JsonQuote(d.file), ", \"line\": ", d.line,
+                ", \"column\": ", d.column, ", \"length\": ", d.length, ", \"severity\": \"",
+                SeverityName(d.severity), "\", \"id\": ", JsonQuote(d.id),
+                ", \"message\": ", JsonQuote(d.message), ", \"hint\": ", JsonQuote(d.hint), "}");
 }
 
 std::string Error::Text() const {

@@ -16,6 +16,9 @@ namespace opwright {
 
 enum class Severity { kNote, kWarning, kError };
 
+// "note", "warning" or "error"
+const char* SeverityName(Severity severity);
+
 // One remark on one place. Lines and columns count from 1, columns in code points; 0: no place.
 struct Diagnostic {
   std::string id;
@@ -30,6 +33,9 @@ struct Diagnostic {
 
 // "FILE:LINE:COL: error: message, hint [MD012]", the parts that are there.
 std::string Render(const Diagnostic& diagnostic);
+
+// As a JSON object: file, line, column, length, severity by its name, id, message, hint.
+std::string DiagnosticJson(const Diagnostic& diagnostic);
 
 // The failure of one operation. The id is a row of the tables in src/base/ids.
 struct Error {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace opwright {
 namespace {
@@ -36,13 +37,7 @@ Sha256& Sha256::Field(std::string_view bytes) {
 std::string Sha256::Hex() {
   unsigned char digest[SHA256_DIGEST_LENGTH];
   SHA256_Final(digest, Context(state_));
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : digest) {
-    hex += kHex[byte >> 4];
-    hex += kHex[byte & 15];
-  }
-  return hex;
+  return HexOf({reinterpret_cast<const char*>(digest), sizeof digest});
 }
 
 std::string Sha256Hex(std::string_view bytes) { return Sha256().Update(bytes).Hex(); }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 namespace opwright {
 
@@ -167,6 +171,24 @@ std::string JsonQuote(std::string_view text) {
     text.remove_prefix(std::max<size_t>(length, 1));
   }
   return out + '"';
+}
+
+std::string HexOf(std::string_view bytes) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string hex;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    hex += kHex[byte >> 4];
+    hex += kHex[byte & 15];
+  }
+  return hex;
+}
+
+std::string Demangle(const std::string& symbol) {
+  int failed = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &free);
+  return failed == 0 ? std::string(text.get()) : symbol;
 }
 
 std::string Count(int64_t n, std::string_view noun) {

@@ -67,6 +67,12 @@ std::string SnakeCase(std::string_view camel);
 // The text as a JSON string with its quotes; what is no UTF-8 becomes U+FFFD.
 std::string JsonQuote(std::string_view text);
 
+// Two small hexadecimal digits for each byte.
+std::string HexOf(std::string_view bytes);
+
+// "helper(int)" of "_Z6helperi"; a name that is not mangled stays.
+std::string Demangle(const std::string& symbol);
+
 // "2 inputs", "1 input"
 std::string Count(int64_t n, std::string_view noun);
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build/symbols.h"
 
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>
-
-#include <cstdlib>
 
 namespace opwright::build {
 namespace {
@@ -51,14 +48,6 @@ std::vector<std::string> DefinedSymbols(const std::string& path) {
   if (file != nullptr) elf_end(file);
   close(fd);
   return names;
-}
-
-std::string Demangle(const std::string& symbol) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-  std::string name = status == 0 && text != nullptr ? text : symbol;
-  std::free(text);
-  return name;
 }
 
 std::string FunctionName(const std::string& demangled) {

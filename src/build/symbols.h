@@ -11,9 +11,6 @@ namespace opwright::build {
 // Mangled; empty when the file cannot be read. An archive: those of all members.
 std::vector<std::string> DefinedSymbols(const std::string& path);
 
-// "helper(int)" of "_Z6helperi"; a name that is not mangled stays.
-std::string Demangle(const std::string& symbol);
-
 // "helper" of "ns::helper(int)" and of "int helper<float>(float)".
 std::string FunctionName(const std::string& demangled);
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -82,9 +83,10 @@ bool WaitForEnd(int fd, double timeout_seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_seconds);
   for (;;) {
     const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
+    if (!(left > 0)) return false;
     pollfd wait = {fd, POLLIN, 0};
-    const int ready = poll(&wait, 1, static_cast<int>(left * 1000) + 1);
+    // At most an hour at a time: a long limit in milliseconds fits no int.
+    const int ready = poll(&wait, 1, static_cast<int>(std::min(left, 3600.0) * 1000) + 1);
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return true;
   }

@@ -88,6 +88,13 @@ void GradientCheck::ExpectSame(const ArrayLists& got, const ArrayLists& expected
   }
 }
 
+bool GradientCheck::Failed(const Status& status, const char* id, const std::string& when) {
+  if (status.ok()) return false;
+  recorder_.Add(id, Severity::kError, "",
+                StrCat("the backward call fails ", when, ": ", status.error().message));
+  return true;
+}
+
 void GradientCheck::Invariance() {
   if (recorder_.Has("CK009") || recorder_.Has("CK006") || recorder_.Has("CK007")) return;
   Alone();
@@ -141,7 +148,9 @@ void GradientCheck::Unused() {
                            " is used: ", status.error().message));
       continue;
     }
-    if (!trial_.Backward(zeros, expected).ok()) continue;
+    if (Failed(trial_.Backward(zeros, expected), "CK013",
+               StrCat("with zeros for the gradients of all outputs but ", name)))
+      continue;
     ExpectSame(
         got, expected, "CK014",
         StrCat("with only output ", name,
@@ -190,8 +199,13 @@ void GradientCheck::Layouts() {
     AppendTensors(other, &tensors);
     for (Shape& steps : strides) tensors[at++].strides = steps.data();
     AppendTensors(got, &tensors);
-    if (!trial_.Backward(dense, expected).ok()) return;
-    if (!trial_.Backward(tensors.data(), CountsOf(other), CountsOf(got)).ok()) return;
+    if (Failed(trial_.Backward(dense, expected), "CK013", "for other gradients of the outputs"))
+      continue;
+    if (Failed(trial_.Backward(tensors.data(), CountsOf(other), CountsOf(got)), "CK015",
+               StrCat("for an output's gradient that is ",
+                      expanded ? "expanded (strides 0)" : "transposed in memory",
+                      ", and takes the same numbers dense")))
+      continue;
     ExpectSame(got, expected, "CK015",
                StrCat("an output's gradient that is ",
                       expanded ? "expanded (strides 0)" : "transposed in memory",
@@ -209,7 +223,9 @@ void GradientCheck::Differences() {
     cotangents.push_back(trial_.MakeCotangents(&random_));
     flat.push_back(FlatFloats(cotangents.back()));
     gradients.push_back(trial_.MakeGradients());
-    if (!trial_.Backward(cotangents.back(), gradients.back()).ok()) return;
+    if (Failed(trial_.Backward(cotangents.back(), gradients.back()), "CK013",
+               "for other gradients of the outputs"))
+      return;
   }
   std::vector<Numeric> numeric;
   for (const Wanted& w : wanted_) numeric.push_back(Differentiate(&trial_, w, flat, &random_));
@@ -326,8 +342,13 @@ void GradientCheck::CompareArrays(const Array& got, const Array& expected, doubl
 void GradientCheck::AgainstColumn(int32_t column, bool gradients) {
   recorder_.Stage("comparison with another dtype column");
   Trial wide(trial_, column);
-  if (!wide.Forward().ok()) return;
   const std::string reference = DTypeName(wide.LeastFloat());
+  if (Status status = wide.Forward(); !status.ok()) {
+    recorder_.Add("CK016", Severity::kError, "",
+                  StrCat("the ", reference,
+                         " column fails where another column does not: ", status.error().message));
+    return;
+  }
   const auto size = [](const ArrayLists& lists) {
     double n = 0;
     for (const auto& list : lists)
@@ -348,7 +369,8 @@ void GradientCheck::AgainstColumn(int32_t column, bool gradients) {
       for (int64_t e = 0; e < cotangents[o][k].size(); ++e)
         cotangents[o][k].Set(e, cotangents_[o][k].Get(e));
   ArrayLists expected = wide.MakeGradients();
-  if (!wide.Backward(cotangents, expected).ok()) return;
+  if (Failed(wide.Backward(cotangents, expected), "CK013", StrCat("in the ", reference, " column")))
+    return;
   for (const Wanted& w : wanted_) {
     const Array& got = At(gradients_, w);
     CompareArrays(got, At(expected, w),

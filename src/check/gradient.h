@@ -33,6 +33,8 @@ class GradientCheck {
   void Alone();
   void Unused();
   void Layouts();
+  // Adds a finding if the backward call failed; `when` says for what.
+  bool Failed(const Status& status, const char* id, const std::string& when);
   void ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id,
                   const std::string& why, const std::string& kind);
   // One input's gradients for one cotangent against its slopes.

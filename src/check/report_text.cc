@@ -47,10 +47,7 @@ std::string RowText(const GradientRow& row) {
 }
 
 std::string FindingText(const Finding& f) {
-  const char* severity = f.severity == Severity::kError     ? "error"
-                         : f.severity == Severity::kWarning ? "warning"
-                                                            : "note";
-  std::string text = StrCat("  ", severity, ": ", f.message, " [", f.id, "]\n");
+  std::string text = StrCat("  ", SeverityName(f.severity), ": ", f.message, " [", f.id, "]\n");
   if (f.has_difference) text += StrCat("    ", DifferenceText(f.difference), "\n");
   if (!f.case_text.empty())
     text += StrCat(

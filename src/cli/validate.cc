@@ -37,15 +37,9 @@ Report Validate(const std::vector<std::string>& files) {
   return report;
 }
 
-const char* SeverityName(const Diagnostic& d) {
-  return d.severity == Severity::kError     ? "error"
-         : d.severity == Severity::kWarning ? "warning"
-                                            : "note";
-}
-
 std::string Colored(const Diagnostic& d) {
   const std::string plain = Render(d);
-  const std::string word = StrCat(SeverityName(d), ": ");
+  const std::string word = StrCat(SeverityName(d.severity), ": ");
   const size_t at = plain.find(word);
   if (at == plain.npos) return plain;
   return StrCat(plain.substr(0, at), d.severity == Severity::kError ? "\033[31m" : "\033[33m",
@@ -69,12 +63,7 @@ std::string Json(const Report& report) {
   std::vector<std::string> files;
   for (const std::string& file : report.files) files.push_back(JsonQuote(file));
   std::vector<std::string> items;
-  for (const Diagnostic& d : report.diagnostics)
-    items.push_back(StrCat("{\"file\": ", JsonQuote(d.file), ", \"line\": ", d.line,
-                           ", \"column\": ", d.column, ", \"length\": ", d.length,
-                           ", \"severity\": \"", SeverityName(d), "\", \"id\": ", JsonQuote(d.id),
-                           ", \"message\": ", JsonQuote(d.message),
-                           ", \"hint\": ", JsonQuote(d.hint), "}"));
+  for (const Diagnostic& d : report.diagnostics) items.push_back(DiagnosticJson(d));
   return StrCat("{\n  \"files\": ", JsonList(files), ",\n  \"operators\": ", report.operators,
                 ",\n  \"errors\": ", report.errors, ",\n  \"warnings\": ", report.warnings,
                 ",\n  \"diagnostics\": ", JsonList(items), "\n}\n");
@@ -103,7 +92,7 @@ std::string SarifResult(const Diagnostic& d) {
   if (d.line > 0)
     region = StrCat(", \"region\": {\"startLine\": ", d.line, ", \"startColumn\": ", d.column,
                     ", \"endColumn\": ", d.column + d.length, "}");
-  return StrCat("{\"ruleId\": ", JsonQuote(d.id), ", \"level\": \"", SeverityName(d),
+  return StrCat("{\"ruleId\": ", JsonQuote(d.id), ", \"level\": \"", SeverityName(d.severity),
                 "\", \"message\": {\"text\": ", JsonQuote(text),
                 "}, \"locations\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ",
                 JsonQuote(Uri(d.file)), "}", region, "}}]}");

@@ -72,12 +72,7 @@ void ReadNotes(Elf_Scn* section, ElfFile* file) {
   for (size_t offset = 0; (offset = gelf_getnote(data, offset, &note, &name_at, &desc_at)) > 0;) {
     const std::string_view name(bytes + name_at, note.n_namesz > 0 ? note.n_namesz - 1 : 0);
     if (name == "GNU" && note.n_type == NT_GNU_BUILD_ID) {
-      constexpr char kHex[] = "0123456789abcdef";
-      for (size_t i = 0; i < note.n_descsz; ++i) {
-        const auto byte = static_cast<unsigned char>(bytes[desc_at + i]);
-        file->build_id += kHex[byte >> 4];
-        file->build_id += kHex[byte & 15];
-      }
+      file->build_id += HexOf({bytes + desc_at, note.n_descsz});
     } else if (name == OPWRIGHT_NOTE_NAME && note.n_type == OPWRIGHT_NOTE_TYPE) {
       OpwrightNote copy = {};
       const size_t room = sizeof copy - offsetof(OpwrightNote, struct_size);

@@ -8,12 +8,11 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <thread>
 
+#include "runtime/host_memory.h"
 #include "runtime/parts.h"
 
 namespace opwright {
@@ -137,15 +136,12 @@ Pool* ThePool() {
   return pool.load(std::memory_order_relaxed);
 }
 
-void* Allocate(void*, size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
-void Release(void*, void* memory, size_t) { free(memory); }
 void ParallelFor(void*, int64_t n, int64_t grain, Body body, void* context) {
   ThePool()->Run(n, grain, body, context);
 }
-void Log(void*, int32_t, const char* message) { fprintf(stderr, "opwright: %s\n", message); }
 
-constexpr OpwrightHost kHost = {sizeof(OpwrightHost), nullptr, &Allocate, &Release,
-                                &ParallelFor,         &Log};
+constexpr OpwrightHost kHost = {sizeof(OpwrightHost), nullptr,      &host::Allocate,
+                                &host::Release,       &ParallelFor, &host::Log};
 
 }  // namespace
 

@@ -62,12 +62,7 @@ std::string MappedBuildId(void* handle) {
             const char* desc = name + (note->n_namesz + 3) / 4 * 4;
             if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
                 memcmp(name, "GNU", 4) == 0) {
-              constexpr char kHex[] = "0123456789abcdef";
-              for (unsigned k = 0; k < note->n_descsz; ++k) {
-                const auto byte = static_cast<unsigned char>(desc[k]);
-                wanted->id += kHex[byte >> 4];
-                wanted->id += kHex[byte & 15];
-              }
+              wanted->id += HexOf({desc, note->n_descsz});
               return 1;
             }
             at = desc + (note->n_descsz + 3) / 4 * 4;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/precheck.h"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -28,13 +26,6 @@ std::string WhatItIs(const ElfFile& elf) {
       elf.exports.begin(),
       elf.exports.begin() + static_cast<long>(std::min<size_t>(elf.exports.size(), 5)));
   return StrCat("exports ", Join(some, ", "), elf.exports.size() > some.size() ? ", ..." : "");
-}
-
-std::string Demangle(const std::string& symbol) {
-  int failed = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &free);
-  return failed == 0 ? std::string(text.get()) : symbol;
 }
 
 // The folders that the loader looks in for a dependency of the file, in order.

@@ -3,8 +3,6 @@
 
 #include <new>
 
-#include "base/text.h"
-
 namespace opwright {
 namespace {
 
@@ -23,11 +21,8 @@ OpwrightError no_memory = {sizeof(OpwrightError), "CL010", "no memory", nullptr,
 std::string DiagnosticsJson(const std::vector<Diagnostic>& diagnostics) {
   std::string json = "[";
   for (const Diagnostic& d : diagnostics) {
-    if (json.size() > 1) json += ",";
-    json += StrCat("{\"id\":", JsonQuote(d.id), ",\"severity\":", static_cast<int>(d.severity),
-                   ",\"file\":", JsonQuote(d.file), ",\"line\":", d.line, ",\"column\":", d.column,
-                   ",\"length\":", d.length, ",\"message\":", JsonQuote(d.message),
-                   ",\"hint\":", JsonQuote(d.hint), "}");
+    if (json.size() > 1) json += ", ";
+    json += DiagnosticJson(d);
   }
   return json + "]";
 }

@@ -46,6 +46,9 @@ bool Apart(const OpwrightTensor& a, const OpwrightTensor& b, int64_t n) {
 
 int32_t PlainColumn(const Launch& launch) {
   const OpwrightOpDef& def = *launch.def;
+  // First: a call that leaves its outputs to the dispatcher goes the long way whatever the rest is.
+  for (int32_t o = 0; o < def.num_outputs; ++o)
+    if (launch.outputs[o].count != 1 || launch.outputs[o].tensors == nullptr) return -1;
   const bool simple = launch.roles == nullptr && launch.num_inputs == def.num_inputs &&
                       def.num_inputs > 0 && def.num_mutates == 0 && def.num_attrs == 0 &&
                       launch.num_attrs == 0 && !launch.entry->kernel->takes_expanded;
@@ -68,9 +71,7 @@ int32_t PlainColumn(const Launch& launch) {
     const int32_t rule = def.shape_rules[o]->kind;
     if (rule != kOpwrightShapeSame && rule != kOpwrightShapeBroadcast) return -1;
     const OpwrightArgument& output = launch.outputs[o];
-    if (output.count != 1 || output.tensors == nullptr ||
-        def.outputs[o]->kind == kOpwrightDynamic || !def.outputs[o]->nd_format)
-      return -1;
+    if (def.outputs[o]->kind == kOpwrightDynamic || !def.outputs[o]->nd_format) return -1;
     const OpwrightTensor& t = output.tensors[0];
     if (!IsPlain(t, first) || !(t.dtype == def.outputs[o]->dtypes[column])) return -1;
     for (int32_t i = 0; i < def.num_inputs; ++i)

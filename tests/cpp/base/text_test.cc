@@ -26,6 +26,16 @@ TEST(JsonQuote, EscapesControlsAndReplacesBrokenUtf8) {
   EXPECT_EQ(JsonQuote("a\"\\\n\x01 算\xff"), "\"a\\\"\\\\\\n\\u0001 算\xef\xbf\xbd\"");
 }
 
+TEST(HexOf, WritesTwoDigitsForEachByte) {
+  EXPECT_EQ(HexOf(std::string_view("\x00\x0f\xa5\xff", 4)), "000fa5ff");
+  EXPECT_EQ(HexOf(""), "");
+}
+
+TEST(Demangle, LeavesWhatIsNotMangled) {
+  EXPECT_EQ(Demangle("_Z6helperi"), "helper(int)");
+  EXPECT_EQ(Demangle("helper"), "helper");
+}
+
 TEST(Sha256, EqualsTheStandardsExample) {  // FIPS 180-4, "abc"
   EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

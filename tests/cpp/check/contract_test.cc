@@ -47,6 +47,10 @@ const std::vector<Body>& Bodies() {
       {"shared_state",
        "static volatile float kept; for (int64_t i = 0; i < n; ++i) { kept = x[i]; sched_yield(); "
        "y[i] = kept; }"},
+      {"shared_state_of_an_order",
+       "static float first = n > 0 ? x[0] : 0; if (n > 0 && x[0] != first) return "
+       "opwright::Status::Error(\"not in order\"); static volatile float kept; for (int64_t i = 0; "
+       "i < n; ++i) { kept = x[i]; sched_yield(); y[i] = kept; }"},
   };
   return bodies;
 }
@@ -114,8 +118,15 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"loops", "CK004", "did not return within 1 s during forward"},
         Defect{"random_result", "CK009", "gave different results for the same inputs"},
         Defect{"adds_to_output", "CK007", "used what was in output y before the call"},
-        Defect{"shared_state", "CK010", "threads called it at once"}),
+        Defect{"shared_state", "CK010", "threads called it at once"},
+        Defect{"shared_state_of_an_order", "CK010", "threads called it at once"}),
     [](const auto& info) { return std::string(info.param.op); });
+
+// In milliseconds no int holds it: it must be no limit at all, not one that is over at once.
+TEST(Contract, ALongTimeLimitIsOne) {
+  EXPECT_EQ(CheckOne(Library(), "twice_right", 3e6).verdict, Verdict::kRight);
+  EXPECT_EQ(CheckOne(Library(), "twice_right", 1e300).verdict, Verdict::kRight);
+}
 
 TEST(Contract, AFaultNamesTheCase) {
   const OperatorReport op = CheckOne(Library(), "reads_past_end");

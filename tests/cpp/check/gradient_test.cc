@@ -97,6 +97,12 @@ const std::vector<Wrong>& ScaleVariants() {
        {.x = "for (int64_t i = 1; i < rows * n; ++i) gx[i] = g[i] * s[i % n];"},
        "",
        ""},
+      {"refuses_equal_numbers",
+       {.x = "bool equal = rows * n > 2; for (int64_t i = 1; i < rows * n; ++i) equal = equal && "
+             "g[i] == g[0]; if (equal) return opwright::Status::Error(\"all the same\"); for "
+             "(int64_t i = 0; i < rows * n; ++i) gx[i] = g[i] * s[i % n];"},
+       "",
+       ""},
       {"refuses_matrices",
        {.x = "if (rows > 1) return opwright::Status::Error(\"one row only\");"},
        "",
@@ -293,6 +299,14 @@ TEST(Gradient, ABackwardThatRefusesWhatTheForwardTakesIsWrong) {
   const OperatorReport op = CheckOne(Library(), "refuses_matrices");
   ASSERT_NE(FindingOf(op, "CK013"), nullptr) << TextOf(op);
   EXPECT_NE(FindingOf(op, "CK013")->message.find("one row only"), std::string::npos);
+}
+
+// Its first call is well: only an expanded gradient of the output, as sum() gives, is refused.
+TEST(Gradient, ABackwardThatRefusesSomeCotangentsIsWrong) {
+  const OperatorReport op = CheckOne(Library(), "refuses_equal_numbers");
+  EXPECT_EQ(op.verdict, Verdict::kWrong);
+  ASSERT_NE(FindingOf(op, "CK013"), nullptr) << TextOf(op);
+  EXPECT_NE(FindingOf(op, "CK013")->message.find("all the same"), std::string::npos);
 }
 
 TEST(Gradient, SinglePrecisionAloneIsDecided) {

@@ -92,5 +92,22 @@ TEST(PlainColumn, LeavesEverythingElseToTheLongWay) {
       << "a rule with expressions";
 }
 
+// Most calls leave the outputs to the dispatcher: they must not pay for a look at the inputs.
+TEST(PlainColumn, LooksAtTheOutputsFirst) {
+  TestOp op(Add());
+  const OpwrightKernel kernel = {};
+  OpwrightOperatorEntry entry = {};
+  entry.kernel = &kernel;
+  OpwrightArgument output = Arg().raw();
+  Launch launch;
+  launch.entry = &entry;
+  launch.def = &op.def();
+  launch.inputs = nullptr;  // a look would crash
+  launch.num_inputs = 2;
+  launch.outputs = &output;
+  launch.num_outputs = 1;
+  EXPECT_EQ(PlainColumn(launch), -1);
+}
+
 }  // namespace
 }  // namespace opwright::test

@@ -2,6 +2,8 @@
 """The tables of README.md and docs/benchmarks.md say what the results say, and no more."""
 
 import json
+import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +49,40 @@ def support(tmp_path, cases):
 
 STRIDES = "test_call.test_inputs_of_any_strides_give_the_same_values[one]"
 VIEWS = "test_call.test_views_of_every_kind_are_read_by_their_strides"
+
+
+def python_ids(folder):
+    for file in (ROOT / "tests/python" / folder).glob("test_*.py"):
+        for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.M):
+            yield f"{file.stem}.{name}"
+
+
+def ctest_ids():
+    for file in [*ROOT.glob("tests/cpp/**/*_test.cc"), *ROOT.glob("tests/abi/*_test.cc")]:
+        text = file.read_text(encoding="utf-8")
+        of_suite = dict(
+            (suite, prefix)
+            for prefix, suite in re.findall(r"INSTANTIATE_TEST_SUITE_P\(\s*(\w+),\s*(\w+)", text)
+        )
+        for kind, suite, name in re.findall(r"^TEST(_F|_P|)\((\w+), (\w+)\)", text, re.M):
+            # An instance's name in CTest ends in that of its parameter.
+            yield f"{of_suite[suite]}/{suite}.{name}/0" if kind == "_P" else f"{suite}.{name}"
+
+
+def test_every_piece_of_evidence_is_a_test_that_is_there():
+    table = runpy.run_path(str(ROOT / "tools/support_table.py"))
+    ids = {
+        table["NUMPY"]: list(python_ids("core")),
+        table["TORCH"]: list(python_ids("torch")),
+        ("C++",): list(ctest_ids()),
+        ("C",): list(ctest_ids()),
+    }
+    without = [
+        (row, pattern)
+        for row, columns, pattern in table["EVIDENCE"]
+        if not any(re.match(pattern, name) for name in ids[columns])
+    ]
+    assert not without
 
 
 def test_without_results_nothing_is_supported(tmp_path):

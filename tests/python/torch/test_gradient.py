@@ -80,6 +80,18 @@ def test_three_inputs_that_broadcast_differently(libraries):  # B07
     assert_same(s.grad, torch.tensor([[3.6], [12.6], [21.6], [30.6]]))
 
 
+def test_an_unbatched_input_gets_the_sum_over_the_batch(libraries):  # B06
+    fused_broadcast = libraries("fused_broadcast").fused_broadcast
+    x, b, s = draw(5, 2, 3, grad=True), draw(2, 3, grad=True), draw(2, 3, grad=True)
+    y = fused_broadcast(x, b, s)
+    assert y.shape == (5, 2, 3)
+    weight = draw(5, 2, 3)
+    made = torch.autograd.grad(y, (x, b, s), weight)
+    assert_same(made, torch.autograd.grad((x + b) * s, (x, b, s), weight))
+    assert made[1].shape == (2, 3)
+    assert_same(made[1], (weight * s.detach()).sum(0))
+
+
 @pytest.mark.parametrize("shape", [(), (1,), (8,)])
 def test_a_scale_of_any_shape_gets_a_gradient_of_that_shape(libraries, shape):  # B05 E03
     x, s = draw(8), draw(*shape, grad=True)
