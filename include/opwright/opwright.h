@@ -10,8 +10,8 @@
 // What goes wrong is thrown as opwright::Error. An operator may be called from any thread.
 #pragma once
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -52,9 +52,10 @@ class TensorRef {
  public:
   template <class T>
   TensorRef(T* data, std::vector<int64_t> shape, std::vector<int64_t> strides = {})
-      : TensorRef(const_cast<void*>(static_cast<const void*>(data)),
-                  ::opwright::detail::DTypeOf<typename ::opwright::detail::RemoveConst<T>::Type>::kValue,
-                  std::move(shape), std::move(strides)) {}
+      : TensorRef(
+            const_cast<void*>(static_cast<const void*>(data)),
+            ::opwright::detail::DTypeOf<typename ::opwright::detail::RemoveConst<T>::Type>::kValue,
+            std::move(shape), std::move(strides)) {}
   TensorRef(void* data, OpwrightDType dtype, std::vector<int64_t> shape,
             std::vector<int64_t> strides = {})
       : shape_(std::move(shape)), strides_(std::move(strides)), data_(data), dtype_(dtype) {
@@ -99,7 +100,10 @@ class Argument {
 struct Attribute {
   using Value = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>,
                              std::vector<double>, std::vector<std::string>>;
-  Attribute(std::string attribute, int number) : name(std::move(attribute)), value(int64_t{number}) {}
+  Attribute(std::string attribute, int number)
+      : name(std::move(attribute)), value(int64_t{number}) {}
+  Attribute(std::string attribute, double number) : name(std::move(attribute)), value(number) {}
+  Attribute(std::string attribute, bool flag) : name(std::move(attribute)), value(flag) {}
   Attribute(std::string attribute, const char* text)
       : name(std::move(attribute)), value(std::string(text)) {}
   Attribute(std::string attribute, Value of) : name(std::move(attribute)), value(std::move(of)) {}
@@ -114,20 +118,21 @@ struct Shape {
 
 class Operator {
  public:
-  // Runs the operator on the caller's memory. One argument for each input and output of the metadef.
+  // Runs the operator on the caller's memory. One argument for each input and output of the
+  // metadef.
   void Call(const std::vector<Argument>& inputs, const std::vector<Argument>& outputs,
             const std::vector<Attribute>& attributes = {}) const {
     const Lowered in(inputs);
     const Lowered out(outputs);
     const LoweredAttributes attrs(def(), attributes);
-    Call(in.arguments.data(), Size(inputs), out.arguments.data(), Size(outputs), attrs.values.data(),
-         Size(attrs.values));
+    Call(in.arguments.data(), Size(inputs), out.arguments.data(), Size(outputs),
+         attrs.values.data(), Size(attrs.values));
   }
   // The same without a copy of anything, for calls that are counted in nanoseconds.
   void Call(const OpwrightArgument* inputs, int32_t num_inputs, const OpwrightArgument* outputs,
             int32_t num_outputs, const OpwrightAttr* attrs = nullptr, int32_t num_attrs = 0) const {
-    internal::ThrowIfError(opwright_operator_call(op_.get(), inputs, num_inputs, outputs, num_outputs,
-                                                  attrs, num_attrs));
+    internal::ThrowIfError(opwright_operator_call(op_.get(), inputs, num_inputs, outputs,
+                                                  num_outputs, attrs, num_attrs));
   }
 
   // The shape and dtype of each output, without running the kernel.
@@ -137,8 +142,8 @@ class Operator {
     const LoweredAttributes attrs(def(), attributes);
     std::vector<OpwrightShape> raw(static_cast<size_t>(def().num_outputs));
     internal::ThrowIfError(opwright_operator_infer(op_.get(), in.arguments.data(), Size(inputs),
-                                                   attrs.values.data(), Size(attrs.values), raw.data(),
-                                                   def().num_outputs));
+                                                   attrs.values.data(), Size(attrs.values),
+                                                   raw.data(), def().num_outputs));
     std::vector<Shape> shapes;
     for (const OpwrightShape& shape : raw)
       shapes.push_back({{shape.dims, shape.dims + shape.ndim}, shape.dtype});
@@ -238,8 +243,8 @@ class Operator {
 // A loaded operator library. Copies share one handle; operators keep it open.
 class Library {
  public:
-  // path: absolute, relative, or a bare file name that is looked up in $OPWRIGHT_PATH too. sha256: 64
-  // hex digits that the file must have, or "".
+  // path: absolute, relative, or a bare file name that is looked up in $OPWRIGHT_PATH too. sha256:
+  // 64 hex digits that the file must have, or "".
   static Library Load(const std::string& path, const std::string& sha256 = "") {
     OpwrightLibraryHandle* handle = nullptr;
     internal::ThrowIfError(

@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
   const opwright::Library library = opwright::Library::Load(argv[1]);
   Expect(library.operators() == std::vector<std::string>{"fused_add_scale", "fused_add_scale_grad"},
          "the operators are listed");
-  Expect(opwright::Library::Load(argv[1], library.identity()).path() == library.path(), "a pin that fits");
+  Expect(opwright::Library::Load(argv[1], library.identity()).path() == library.path(),
+         "a pin that fits");
 
   const opwright::Operator op = library["fused_add_scale"];
   const std::vector<float> x = {1, 2, 3, 4, 5, 6}, bias = {10, 20, 30}, scale = {1, 2, 3};
@@ -49,15 +50,18 @@ int main(int argc, char** argv) {
 
   const std::vector<opwright::Shape> shapes =
       op.Infer({{x.data(), {2, 3}}, {bias.data(), {3}}, {scale.data(), {3}}});
-  Expect(shapes.size() == 1 && shapes[0].dims == std::vector<int64_t>{2, 3} && shapes[0].dtype.bits == 32,
+  Expect(shapes.size() == 1 && shapes[0].dims == std::vector<int64_t>{2, 3} &&
+             shapes[0].dtype.bits == 32,
          "the inferred shape");
 
-  Expect(CodeOf([] { opwright::Library::Load("/no/such/library.so"); }) == "LD001", "a missing file");
+  Expect(CodeOf([] { opwright::Library::Load("/no/such/library.so"); }) == "LD001",
+         "a missing file");
   Expect(CodeOf([&] { library["fused_ad_scale"]; }) == "LD013", "a misspelled operator");
-  Expect(CodeOf([&] { op.Call({{x.data(), {6}}}, {{y.data(), {6}}}); }) == "CL001", "inputs missing");
+  Expect(CodeOf([&] { op.Call({{x.data(), {6}}}, {{y.data(), {6}}}); }) == "CL001",
+         "inputs missing");
   Expect(CodeOf([&] {
-           op.Call({{x.data(), {2, 3}}, {bias.data(), {3}}, {scale.data(), {3}}}, {{y.data(), {2, 3}}},
-                   {{"eps", 1.0}});
+           op.Call({{x.data(), {2, 3}}, {bias.data(), {3}}, {scale.data(), {3}}},
+                   {{y.data(), {2, 3}}}, {{"eps", 1.0}});
          }) == "CL006",
          "an attribute that is not there");
   return failures == 0 ? 0 : 1;
