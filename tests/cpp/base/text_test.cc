@@ -26,6 +26,12 @@ TEST(JsonQuote, EscapesControlsAndReplacesBrokenUtf8) {
   EXPECT_EQ(JsonQuote("a\"\\\n\x01 算\xff"), "\"a\\\"\\\\\\n\\u0001 算\xef\xbf\xbd\"");
 }
 
+TEST(ValidUtf8, ReplacesEachByteThatIsNoUtf8) {
+  EXPECT_EQ(ValidUtf8("算é\n\x01"), "算é\n\x01");
+  EXPECT_EQ(ValidUtf8("a\xff\xe5\x8a"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(ValidUtf8(""), "");
+}
+
 TEST(Sha256, EqualsTheStandardsExample) {  // FIPS 180-4, "abc"
   EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
