@@ -303,6 +303,8 @@ def _restore_library(path: str, identity: str) -> Library:
 def _plain_path(path) -> str:
     """A path as text that UTF-8 can spell, which is what errors and metadefs hold."""
     text = os.fsdecode(path)
+    if "\0" in text:
+        raise _errors.make("LD001", f"the path {text!r} holds a NUL, which no path can")
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -64,6 +64,9 @@ std::string Nearest(std::string_view word, std::span<const std::string> candidat
 // "ElementAdd" -> "element_add", "RMSNorm" -> "rms_norm", "Conv2D" -> "conv2d".
 std::string SnakeCase(std::string_view camel);
 
+// The text with U+FFFD for each byte that is no UTF-8: what a kernel says may be anything.
+std::string ValidUtf8(std::string_view text);
+
 // The text as a JSON string with its quotes; what is no UTF-8 becomes U+FFFD.
 std::string JsonQuote(std::string_view text);
 

@@ -61,6 +61,7 @@ void CatchCrashes() {
 
 [[noreturn]] void Child(ChildState* state, const std::function<void()>& body, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setpgid(0, 0);  // a group of its own, with what a kernel forks
   if (getppid() != parent) _exit(1);
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
@@ -77,11 +78,17 @@ void CatchCrashes() {
   _exit(0);
 }
 
-// Whether the other end of the pipe was closed in time, which is when the child ended.
-bool WaitForEnd(int fd, double timeout_seconds) {
+// Whether the child ended in time; it is left to be waited for. The pipe, which closes when it
+// ends, makes the answer quick, but a kernel may close its end, or fork a process that keeps it
+// open.
+bool WaitForEnd(pid_t child, int fd, double timeout_seconds) {
   using Clock = std::chrono::steady_clock;
+  constexpr int kOpenMilliseconds = 50;
+  constexpr int kClosedMilliseconds = 1;
   const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_seconds);
+  bool is_closed = false;
   for (;;) {
+<<<<<<< HEAD
     const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
     if (!(left > 0)) return false;
     pollfd wait = {fd, POLLIN, 0};
@@ -89,6 +96,15 @@ bool WaitForEnd(int fd, double timeout_seconds) {
     const int ready = poll(&wait, 1, static_cast<int>(std::min(left, 3600.0) * 1000) + 1);
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return true;
+=======
+    siginfo_t info = {};
+    if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == child)
+      return true;
+    if (Clock::now() >= deadline) return false;
+    pollfd wait = {is_closed ? -1 : fd, POLLIN, 0};
+    if (poll(&wait, 1, is_closed ? kClosedMilliseconds : kOpenMilliseconds) > 0) is_closed = true;
+>>>>>>> intb
   }
 }
 
@@ -119,9 +135,10 @@ Outcome RunInChild(ChildState* state, double timeout_seconds, const std::functio
     close(ends[0]);
     return outcome;
   }
-  const bool ended = WaitForEnd(ends[0], timeout_seconds);
+  const bool ended = WaitForEnd(child, ends[0], timeout_seconds);
   close(ends[0]);
   if (!ended) kill(child, SIGKILL);
+  kill(-child, SIGKILL);  // before the wait, as long as the number is the child's
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

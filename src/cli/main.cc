@@ -3,6 +3,7 @@
 // The command line: one verb, one function of its own file. CLI11 is read here only.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -117,10 +118,14 @@ void PrintLine(const std::string& text) {
   throw CLI::Success();
 }
 
-int UnknownCommand(const CLI::App& app, const std::string& given) {
+std::vector<std::string> Commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(verb->get_name());
+  return names;
+}
+
+int UnknownCommand(const std::vector<std::string>& names, const std::string& given) {
   const std::string nearest = opwright::Nearest(given, names);
   fprintf(stderr, "error: no command %s; there are %s%s\n", given.c_str(),
           opwright::JoinAnd(names).c_str(),
@@ -152,7 +157,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
-    if (argc > 1 && argv[1][0] != '-') return UnknownCommand(app, argv[1]);
+    // Of a command that there is, an argument is missing.
+    const std::vector<std::string> names = Commands(app);
+    if (argc > 1 && argv[1][0] != '-' &&
+        std::find(names.begin(), names.end(), argv[1]) == names.end())
+      return UnknownCommand(names, argv[1]);
     app.exit(error);
     return 2;
   } catch (const CLI::ParseError& error) {

@@ -235,7 +235,8 @@ void ReadGradient(Checker& checker, const JsonValue& value, const std::string& p
     return;
   }
   const ObjectFields fields = CheckObject(checker, ObjectKind::kGradient, value, StrCat(path, "."));
-  if (fields["op"] == nullptr) return;
+  if (fields["op"] == nullptr || fields["inputs"] == nullptr || fields["outputs"] == nullptr)
+    return;
   spec.kind = GradientSpec::Kind::kOperator;
   spec.long_form = true;
   spec.op = fields["op"]->string;

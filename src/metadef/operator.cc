@@ -119,11 +119,11 @@ void ReadMutates(Checker& checker, const JsonValue& list, const std::string& pat
 
 }  // namespace
 
-std::optional<Operator> ReadOperator(Checker& checker, const JsonValue& object,
-                                     const std::string& path) {
+Reading ReadOperator(Checker& checker, const JsonValue& object, const std::string& path) {
   const int errors_before = checker.errors();
   const ObjectFields fields = CheckObject(checker, ObjectKind::kOperator, object, path);
-  Operator op;
+  Reading reading;
+  Operator& op = reading.op;
   op.file = checker.file();
   op.span = checker.SpanOf(object.begin, object.begin + 1);
   op.json = checker.text().substr(object.begin, object.end - object.begin);
@@ -144,12 +144,12 @@ std::optional<Operator> ReadOperator(Checker& checker, const JsonValue& object,
   if (fields["mutates"] != nullptr)
     ReadMutates(checker, *fields["mutates"], StrCat(path, "mutates"), &op);
   // Rules speak of inputs; without their names they would only repeat the doubt.
-  const bool params_good =
-      fields["input_desc"] != nullptr && outputs != nullptr &&
-      (fields["shape_rule"] != nullptr || object.Find("shape_rule") == nullptr) &&
-      std::all_of(op.inputs.begin(), op.inputs.end(),
-                  [](const Param& input) { return !input.name.empty(); });
-  if (params_good)
+  const auto is_named = [](const Param& param) { return !param.name.empty(); };
+  const bool inputs_named = fields["input_desc"] != nullptr && outputs != nullptr &&
+                            std::all_of(op.inputs.begin(), op.inputs.end(), is_named);
+  reading.named = inputs_named && !op.name.empty() &&
+                  std::all_of(op.outputs.begin(), op.outputs.end(), is_named);
+  if (inputs_named && (fields["shape_rule"] != nullptr || object.Find("shape_rule") == nullptr))
     ReadShapeRules(checker, fields["shape_rule"], *outputs, path, ShapesAreRead(fields), &op);
   if (fields["gradient"] != nullptr)
     ReadGradient(checker, *fields["gradient"], StrCat(path, "gradient"), &op);
@@ -158,8 +158,8 @@ std::optional<Operator> ReadOperator(Checker& checker, const JsonValue& object,
     op.mixed_dtypes = mixed->string == "float32" ? kOpwrightMixedFloat32
                       : mixed->string == "error" ? kOpwrightMixedError
                                                  : kOpwrightPromote;
-  if (checker.errors() != errors_before) return std::nullopt;
-  return op;
+  reading.good = checker.errors() == errors_before;
+  return reading;
 }
 
 }  // namespace opwright::metadef

@@ -3,7 +3,6 @@
 // One operator of a metadef file.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "metadef/checker.h"
@@ -12,8 +11,14 @@
 
 namespace opwright::metadef {
 
-// nullopt when there were errors; they have been reported. path: "" or "[1].".
-std::optional<Operator> ReadOperator(Checker& checker, const JsonValue& object,
-                                     const std::string& path);
+// What could be read of an operator.
+struct Reading {
+  Operator op;
+  bool good = false;  // there were no errors
+  bool named = false;  // its name and those of all its inputs and outputs are known
+};
+
+// Errors have been reported. path: "" or "[1].".
+Reading ReadOperator(Checker& checker, const JsonValue& object, const std::string& path);
 
 }  // namespace opwright::metadef

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <optional>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -16,7 +15,7 @@ namespace {
 
 // An operator read, and its object in the tree.
 struct Entry {
-  std::optional<Operator> op;
+  Reading reading;
   const JsonValue* object;
   std::string path;
 };
@@ -34,29 +33,36 @@ void CheckNames(Checker& checker, std::vector<Entry>* entries) {
                            " is the name of an operator of this file already, at ",
                            checker.Place(other->begin)),
                     "give each operator its own name");
-      (*entries)[i].op.reset();
+      (*entries)[i].reading = {};
       break;
     }
   }
 }
 
+// What is said of names alone, which an operator with other errors has too.
+bool IsOfNames(std::string_view id) { return id == "MD033" || id == "MD034" || id == "MD036"; }
+
 void CheckGradients(Checker& checker, std::vector<Entry>* entries) {
   std::vector<bool> bad(entries->size());
   for (size_t i = 0; i < entries->size(); ++i) {
-    const std::optional<Operator>& op = (*entries)[i].op;
-    if (!op || op->gradient.kind != GradientSpec::Kind::kOperator) continue;
-    const Operator* backward = nullptr;
+    const Reading& forward = (*entries)[i].reading;
+    if (!forward.named || forward.op.gradient.kind != GradientSpec::Kind::kOperator) continue;
+    const Reading* backward = nullptr;
     for (const Entry& other : *entries)
-      if (other.op && other.op->name == op->gradient.op) backward = &*other.op;
+      if (other.reading.named && other.reading.op.name == forward.op.gradient.op)
+        backward = &other.reading;
+    const bool good = forward.good && (backward == nullptr || backward->good);
     const JsonValue& field = *(*entries)[i].object->Find("gradient");
     Binding binding;
-    for (Diagnostic& d : CheckGradient(*op, backward, &binding)) {
+    for (Diagnostic& d :
+         CheckGradient(forward.op, backward != nullptr ? &backward->op : nullptr, &binding)) {
+      if (!good && !IsOfNames(d.id)) continue;
       checker.Error(d.id, field, std::move(d.message), std::move(d.hint));
       bad[i] = true;
     }
   }
   for (size_t i = 0; i < entries->size(); ++i)
-    if (bad[i]) (*entries)[i].op.reset();
+    if (bad[i]) (*entries)[i].reading.good = false;
 }
 
 void ReadRoot(Checker& checker, const JsonValue& root, ReadResult* result) {
@@ -88,7 +94,7 @@ void ReadRoot(Checker& checker, const JsonValue& root, ReadResult* result) {
   CheckNames(checker, &entries);
   CheckGradients(checker, &entries);
   for (Entry& entry : entries)
-    if (entry.op) result->operators.push_back(std::move(*entry.op));
+    if (entry.reading.good) result->operators.push_back(std::move(entry.reading.op));
 }
 
 }  // namespace

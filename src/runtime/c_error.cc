@@ -43,7 +43,9 @@ OpwrightError* ToC(const Error& error) noexcept {
 }
 
 Error FromC(OpwrightError* error) {
-  Error own = MakeError(error->code ? error->code : "", error->message ? error->message : "");
+  // Code and words are the library's: Python and JSON take UTF-8 alone.
+  Error own = MakeError(ValidUtf8(error->code ? error->code : ""),
+                        ValidUtf8(error->message ? error->message : ""));
   error->destroy(error);
   return own;
 }

@@ -155,7 +155,7 @@ OpwrightCall MakeCall(const Launch& launch, const OpwrightAttr* attrs, Frame* fr
 
 Error KernelFailed(const Launch& launch, OpwrightError* error, const Frame& frame) {
   Error own = FromC(error);
-  if (frame.message != nullptr) own.message = frame.message;
+  if (frame.message != nullptr) own.message = ValidUtf8(frame.message);
   own.message = StrCat(launch.def->name, ": the kernel failed: ", own.message);
   return own;
 }

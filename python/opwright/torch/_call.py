@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 import numpy as np
 import torch
 
@@ -23,6 +25,24 @@ def _column(key: int, dtypes: str) -> int:
 # What torch.compiler.assume_constant_result does, without importing the compiler now.
 _column._dynamo_marked_constant = True
 _ATTR_TYPE = 5  # an attribute that names a dtype
+# By attribute type: its name in messages, and what a value, or an item of a list, may be. Tracers
+# have symbols in place of numbers, and 0-d tensors are left to the schema. A bool, which is an int
+# in Python, is a bool here.
+_INTS = (int, torch.SymInt, torch.Tensor)
+_FLOATS = (int, float, torch.SymInt, torch.SymFloat, torch.Tensor)
+_BOOLS = (bool, torch.SymBool)
+_ATTRS = {
+    1: ("int", _INTS),
+    2: ("float", _FLOATS),
+    3: ("string", (str,)),
+    4: ("bool", _BOOLS),
+    6: ("list_int", _INTS),
+    7: ("list_float", _FLOATS),
+    8: ("list_string", (str,)),
+    9: ("list_bool", _BOOLS),
+    10: ("list_list_int", _INTS),
+}
+_OF_BOOLS, _FIRST_LIST, _LIST_OF_LISTS = (4, 9), 6, 10
 
 
 def _weak_name(number) -> str:
@@ -30,6 +50,10 @@ def _weak_name(number) -> str:
     if isinstance(number, bool):
         return "weak_bool"
     return "weak_int" if isinstance(number, int) else "weak_float"
+
+
+def _listed(items) -> list:
+    return [item.tolist() if isinstance(item, (np.ndarray, np.generic)) else item for item in items]
 
 
 class Call:
@@ -84,11 +108,9 @@ class Call:
             elif name == "out" or name in self._attr_types:
                 rest[name] = value
             else:
-                known = ", ".join((*self._input_names, *self._attr_types, "out"))
-                raise _errors.make(
-                    "CL006",
-                    f"{self._name}: no input or attribute is named {name}; there are {known}",
-                )
+                names = [*self._input_names, *self._attr_types, "out"]
+                text = f"{self._name}: no input or attribute is named {name}; there are "
+                self._wrong_attribute(text + ", ".join(names), name, names)
         if not named:
             return args, rest
         for name in self._input_names[: len(args)]:
@@ -124,15 +146,41 @@ class Call:
         ]
 
     def _plain(self, name: str, value):
-        """Attribute values that a schema does not take so: arrays, numpy numbers, dtypes."""
-        kind = self._attr_types.get(name)
-        if kind is None or value is None:
-            return value
+        """An attribute's value as a schema takes it: no arrays, no numpy numbers, no dtypes."""
+        kind = self._attr_types[name]
+        if value is None:
+            return None
         if kind == _ATTR_TYPE:
             return name_of(value)
-        if isinstance(value, (np.ndarray, np.generic)):
-            return value.tolist()
-        return list(value) if isinstance(value, tuple) else value
+        plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+        if kind < _FIRST_LIST:
+            good = self._fits(plain, kind)
+        elif not isinstance(plain, (list, tuple)):
+            good = False
+        elif kind == _LIST_OF_LISTS:
+            good = all([isinstance(items, (list, tuple, np.ndarray)) for items in plain])
+            plain = [_listed(items) for items in plain] if good else plain
+            good = good and all([self._fits(item, kind) for items in plain for item in items])
+        else:
+            plain = _listed(plain)
+            good = all([self._fits(item, kind) for item in plain])
+        if not good:
+            self._wrong_attribute(
+                f"{self._name}: attribute {name} is {_ATTRS[kind][0]} in the metadef, "
+                f"{repr(value)[:80]} was given"
+            )
+        return plain
+
+    def _fits(self, value, kind: int) -> bool:
+        allowed = _ATTRS[kind][1]
+        return isinstance(value, allowed) and (kind in _OF_BOOLS or not isinstance(value, bool))
+
+    def _wrong_attribute(self, text: str, name: str = "", names=()):
+        # A tracer cannot make ours. It shows the words of this one, or calls again without tracing.
+        if torch.compiler.is_compiling():
+            raise TypeError(f"{text} [CL006]")
+        near = difflib.get_close_matches(name, names, 1)
+        raise _errors.make("CL006", f"{text}; did you mean {near[0]}?" if near else text)
 
     def _write(self, result, out):
         results = result if isinstance(result, tuple) else (result,)

@@ -126,6 +126,7 @@ def _with_lists(op: Operator):
         needs = [[] for _ in given]  # optional inputs that were left out have no flag
         for i, flags in enumerate(ctx.needs_input_grad):
             needs[i] = list(flags) if dynamic[i] else [flags] * len(given[i])
+        passed = len(ctx.needs_input_grad)  # beside lists, torch wants so many gradients
         groups = [list(g) if isinstance(g, (list, tuple)) else [g] for g in grads]
         if all(g is None for group in groups for g in group) or not any(True in n for n in needs):
             made = [[None] * len(tensors) for tensors in given]
@@ -135,9 +136,9 @@ def _with_lists(op: Operator):
             made = compiled().with_lists(ctx, given, results, groups, needs)
         out = tuple(
             group if listed else group[0] if group else None
-            for group, listed in zip(made, dynamic, strict=True)
+            for group, listed in zip(made[:passed], dynamic, strict=False)
         )
-        return out[0] if len(dynamic) == 1 else out
+        return out[0] if len(out) == 1 else out
 
     return keep, backward
 
@@ -203,18 +204,47 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
         douts.append(filled if param.kind == DYNAMIC else filled[0])
     single = len(definition.outputs) == 1
     attrs = {name: ctx.attrs[name] for name in _bprop.keyword_attrs(op, rule)}
+    lent = _lent(definition, inputs, outs, douts)
+    versions = [_version(tensor) for _, tensor in lent]
     returned = rule(
         *inputs, outs[0] if single else tuple(outs), douts[0] if single else tuple(douts), **attrs
     )
+    for (name, tensor), version in zip(lent, versions, strict=True):
+        if _version(tensor) != version:
+            raise _errors.make(
+                "GR009",
+                f"{op.name}: the bprop wrote into {name}, which it was only lent; compute a new "
+                "tensor: dout * 2, not dout.mul_(2)",
+            )
     settled = _bprop.settle(op.name, returned, due, _Adapter)
-    return [
-        [grad] if tensors else [] for grad, tensors in zip(_distinct(settled), given, strict=True)
+    settled = _distinct(settled, [tensor for _, tensor in lent])
+    return [[grad] if tensors else [] for grad, tensors in zip(settled, given, strict=True)]
+
+
+def _lent(definition, inputs, outs, douts) -> list[tuple[str, torch.Tensor]]:
+    """The tensors that a rule is given, with words for each."""
+    pairs = [
+        (f"input {param.name}", value)
+        for param, value in zip(definition.inputs, inputs, strict=True)
     ]
+    for param, out, dout in zip(definition.outputs, outs, douts, strict=True):
+        for words, value in (("output", out), ("the gradient of output", dout)):
+            items = value if isinstance(value, list) else [value]
+            pairs += [(f"{words} {param.name}", item) for item in items]
+    return [(name, value) for name, value in pairs if torch.is_tensor(value)]
 
 
-def _distinct(grads):
-    """No two gradients in one memory: a framework may add to one of them in place."""
-    seen, out = [], []
+def _version(tensor: torch.Tensor) -> int:
+    """Grows with each write in place. Tracers write too, of which autograd takes care."""
+    if torch.compiler.is_compiling() or tensor.is_inference():
+        return 0
+    return tensor._version
+
+
+def _distinct(grads, lent):
+    """No two gradients in one memory, nor one in memory that the rule was lent: a framework adds to
+    gradients in place, and an optimizer clears them so."""
+    seen, out = list(lent), []
     for grad in grads:
         if grad is not None and any(grad is other or _same_memory(grad, other) for other in seen):
             grad = grad.clone()

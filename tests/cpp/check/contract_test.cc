@@ -3,6 +3,10 @@
 // Kernels that break the contract of memory, each in one way, and what is said about them.
 #include "check/contract.h"
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "library.h"
 
 namespace opwright::check {
@@ -40,6 +44,11 @@ const std::vector<Body>& Bodies() {
       {"exits", "exit(0);"},
       {"throws", "throw 1;"},
       {"loops", "volatile int64_t k = n; while (k >= 0) k = n;"},
+      {"leaves_a_process",
+       "if (fork() == 0) for (;;) pause(); for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];"},
+      {"closes_and_loops",
+       "for (int fd = 3; fd < 256; ++fd) close(fd); volatile int64_t k = n; while (k >= 0) k = n;"},
+      {"writes_nothing", ""},
       {"refuses", "return opwright::Status::Error(\"only on Sundays\");"},
       {"random_result",
        "static int calls = 0; ++calls; for (int64_t i = 0; i < n; ++i) y[i] = x[i] + calls;"},
@@ -57,7 +66,8 @@ const std::vector<Body>& Bodies() {
 
 const std::string& Library() {
   static const std::string& path = *new std::string([] {
-    std::string source = "#include <opwright/kernel.h>\n#include <sched.h>\n\n";
+    std::string source =
+        "#include <opwright/kernel.h>\n#include <sched.h>\n#include <unistd.h>\n\n";
     std::vector<std::string> metadefs;
     for (const Body& body : Bodies()) {
       source += Kernel(
@@ -122,10 +132,38 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"shared_state_of_an_order", "CK010", "threads called it at once"}),
     [](const auto& info) { return std::string(info.param.op); });
 
+<<<<<<< HEAD
 // In milliseconds no int holds it: it must be no limit at all, not one that is over at once.
 TEST(Contract, ALongTimeLimitIsOne) {
   EXPECT_EQ(CheckOne(Library(), "twice_right", 3e6).verdict, Verdict::kRight);
   EXPECT_EQ(CheckOne(Library(), "twice_right", 1e300).verdict, Verdict::kRight);
+=======
+TEST(Contract, WhatAKernelForksEndsWithItsCase) {
+  // Orphans come here and not to the init process.
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  const OperatorReport op = CheckOne(Library(), "leaves_a_process", 5);
+  EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
+  EXPECT_EQ(FindingOf(op, "CK004"), nullptr) << TextOf(op);
+  alarm(30);
+  int orphans = 0;
+  for (int status = 0; waitpid(-1, &status, 0) > 0; ++orphans) EXPECT_TRUE(WIFSIGNALED(status));
+  alarm(0);
+  EXPECT_GT(orphans, 0);
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+TEST(Contract, AKernelThatClosesThePipeAndLoopsTimesOut) {
+  const OperatorReport op = CheckOne(Library(), "closes_and_loops", 1);
+  EXPECT_NE(FindingOf(op, "CK004"), nullptr) << TextOf(op);
+}
+
+TEST(Contract, AnOutputThatIsNotWrittenIsNotCalledUnsafeToo) {
+  for (const char* op_name : {"writes_nothing", "writes_half"}) {
+    const OperatorReport op = CheckOne(Library(), op_name);
+    EXPECT_NE(FindingOf(op, "CK006"), nullptr) << TextOf(op);
+    EXPECT_EQ(FindingOf(op, "CK010"), nullptr) << TextOf(op);
+  }
+>>>>>>> intb
 }
 
 TEST(Contract, AFaultNamesTheCase) {

@@ -41,6 +41,21 @@ TEST(Gradient, FormsOfTheField) {
   EXPECT_EQ(spec.outputs, std::vector<std::string>{"w"});
 }
 
+TEST(Gradient, NamesAreReportedBesideOtherErrors) {
+  const auto file = [](std::string_view x_dtype, std::string_view backward_more) {
+    return StrCat("[", Op(Param1("x", x_dtype, "[-2]"), Float("y"), R"(, "gradient": "g")", "f"),
+                  ",",
+                  Op(Float("z") + "," + Float("grad_y"), Float("grad_x"),
+                     StrCat(R"+(, "shape_rule": "same(q)")+", backward_more), "g"),
+                  "]");
+  };
+  const std::string right = R"(["float32"])";
+  EXPECT_EQ(Ids(file(right, "")), (std::vector<std::string>{"MD034", "MD028"}));
+  EXPECT_EQ(Ids(file(R"(["float31"])", "")), (std::vector<std::string>{"MD015", "MD034", "MD028"}));
+  EXPECT_EQ(Ids(file(right, R"(, "mutates": ["w"])")),
+            (std::vector<std::string>{"MD034", "MD028", "MD032"}));
+}
+
 TEST(Gradient, ShortFormGoesByNames) {
   const Binding binding =
       BindGradient(Forward(), Backward(Float("grad_y") + "," + Float("w") + "," + Float("y"),

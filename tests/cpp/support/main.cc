@@ -8,7 +8,8 @@
 #include "base/file.h"
 
 #ifdef __SANITIZE_THREAD__
-// A forked child starts threads of its own: the sanitizer goes on, and only stops to look for races there.
+// A forked child starts threads of its own: the sanitizer goes on, and only stops to look for races
+// there.
 extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 #endif
 

@@ -293,6 +293,10 @@ struct FailsKernel : opwright::OpKernelBase {
         throw std::bad_alloc();
       case 3:
         return Status::Error("加法失败: é %d", 42);
+      case 5:
+        return Status::Error("half a word: \xe5\x8a \xff.");
+      case 6:
+        throw std::runtime_error("latin \xe9t\xe9");
       case 4:
         input.GetTensor(0).Data<double>();
         return SUCCESS;

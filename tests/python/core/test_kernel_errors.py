@@ -20,6 +20,8 @@ X = np.ones(3, np.float32)
         (2, "CL010", "memory"),
         (4, "CL012", "Data<float64>() of a float32 tensor"),
         (3, "CL011", "加法失败: é 42"),
+        (5, "CL011", "half a word: \ufffd\ufffd \ufffd."),
+        (6, "CL012", "latin \ufffdt\ufffd"),
     ],
 )
 def test_a_kernels_failure_is_an_exception_with_the_operators_name(lib, how, code, words):

@@ -224,6 +224,13 @@ def test_a_path_that_is_not_utf_8_is_named():
         assert caught.value.code == "LD001"
 
 
+def test_a_path_with_a_nul_is_named(tmp_path):
+    for path in ("\0", f"{tmp_path}\0.so"):
+        with pytest.raises(opwright.LoadError, match="NUL") as caught:
+            opwright.load(path)
+        assert caught.value.code == "LD001"
+
+
 def test_a_path_that_is_no_path_is_a_type_error():
     for wrong in (3, None, ["a"]):
         with pytest.raises(TypeError):

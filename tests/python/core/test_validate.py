@@ -66,6 +66,29 @@ def test_a_file_that_cannot_be_read_is_exit_2(tmp_path, write):
     assert run("validate", ".", cwd=tmp_path).returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("verb", "missing"),
+    [
+        ("validate", "FILE"),
+        ("build", "SOURCE"),
+        ("check", "PATH"),
+        ("inspect", "LIB"),
+        ("cache", "ACTION"),
+    ],
+)
+def test_a_command_without_its_argument_names_the_argument(verb, missing):
+    result = run(verb)
+    assert result.returncode == 2
+    assert f"{missing} is required" in result.stderr
+    assert "no command" not in result.stderr
+
+
+def test_an_unknown_command_names_the_nearest():
+    result = run("valdate")
+    assert result.returncode == 2
+    assert "no command valdate" in result.stderr and "did you mean validate?" in result.stderr
+
+
 def test_json_output(tmp_path, write):
     report, code = validate(
         [write("a.json", GOOD), write("b.json", '{"ключ": "\\"", }')], cwd=tmp_path

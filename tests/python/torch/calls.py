@@ -58,6 +58,11 @@ def sum_squares(xs):
     return sum((k + 1) * x * x for k, x in enumerate(xs))
 
 
+def sum_all(xs, bias=None):
+    y = sum((k + 1) * x for k, x in enumerate(xs))
+    return y if bias is None else y + 3 * bias
+
+
 def greatest(x):
     values, index = x.max(-1)
     return values, index
@@ -114,6 +119,9 @@ CASES = [
     Case("inputs", "linear", lambda: (draw(3, 4), draw(4, 5)), linear),
     Case("inputs", "linear", lambda: (draw(3, 4), draw(4, 5), None), linear, label="none"),
     Case("inputs", "sum_squares", lambda: ([draw(2, 3), draw(2, 3), draw(2, 3)],), sum_squares),
+    Case("inputs", "sum_all", lambda: ([draw(4), draw(4)],), sum_all),
+    Case("inputs", "sum_all", lambda: ([draw(4), draw(4)], None), sum_all, label="none"),
+    Case("inputs", "sum_all", lambda: ([draw(4), draw(4)], draw(4)), sum_all, label="bias"),
     Case("inputs", "greatest", lambda: (draw(2, 3, 4),), greatest),
     Case("inputs", "pair", lambda: (draw(2, 3), draw(2, 3)), lambda x, y: (x * y, x + 3 * y)),
     Case(

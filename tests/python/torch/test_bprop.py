@@ -347,3 +347,42 @@ def test_a_wrong_rule_says_the_same_under_torch_compile(probe, rule, words):  # 
     compiled = torch.compile(probe, fullgraph=True, dynamic=False)
     with pytest.raises(Exception, match=words):
         compiled(draw(2, 3, grad=True), draw(2, 3, grad=True)).sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("rule", "name"),
+    [
+        (lambda x, y, out, dout: (dout.mul_(2), dout * x), "the gradient of output z"),
+        (lambda x, y, out, dout: (dout * y, x.mul_(2)), "input x"),
+        (lambda x, y, out, dout: (dout * y.detach().zero_(), dout), "input y"),
+        (lambda x, y, out, dout: (dout * out.add_(1), dout), "output z"),
+        (lambda x, y, out, dout: (dout[0].zero_() + y, dout), "the gradient of output z"),
+    ],
+)
+def test_a_rule_that_writes_what_it_was_lent_is_refused(probe, rule, name):
+    probe.bprop(rule)
+    z = probe(draw(2, 3, grad=True), draw(2, 3, grad=True))
+    with pytest.raises(opwright.GradientError, match=f"wrote into {name}, ") as caught:
+        z.backward(torch.ones_like(z))
+    assert caught.value.code == "GR009"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda x, y, out, dout: (x.detach(), y.view(-1).view(2, 3)),
+        lambda x, y, out, dout: (dout, dout.view(-1).view(2, 3)),
+        lambda x, y, out, dout: (y, out.detach()),
+        lambda x, y, out, dout: (dout.detach(), x),
+    ],
+)
+def test_a_gradient_lies_in_memory_of_its_own(probe, rule):
+    probe.bprop(rule)
+    x, y = draw(2, 3, grad=True), draw(2, 3, grad=True)
+    z = probe(x, y)
+    dout = draw(2, 3)
+    expected = [t.detach().clone() for t in rule(x, y, z, dout)]
+    z.backward(dout)
+    assert_same((x.grad, y.grad), expected)
+    places = {t.untyped_storage().data_ptr() for t in (x, y, z, dout, x.grad, y.grad)}
+    assert len(places) == 6

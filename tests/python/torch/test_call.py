@@ -160,6 +160,71 @@ def test_a_missing_required_attribute_and_a_wrong_one_are_refused(libraries):
         tell(x, count=1, label="four", rows=[], nothing=1)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"count": True},
+        {"count": np.True_},
+        {"count": 1.5},
+        {"count": "1"},
+        {"count": np.array([1, 2])},
+        {"ratio": False},
+        {"ratio": "much"},
+        {"flag": 1},
+        {"flag": 0.0},
+        {"flag": np.int64(1)},
+        {"label": 3},
+        {"label": b"x"},
+        {"steps": 3},
+        {"steps": "12"},
+        {"steps": [1, 2.5]},
+        {"steps": [1, True]},
+        {"steps": np.array([1.0])},
+        {"weights": ["a"]},
+        {"weights": [False]},
+        {"masks": [1]},
+        {"masks": np.array([0, 1])},
+        {"names": "ab"},
+        {"names": [1]},
+        {"rows": [1]},
+        {"rows": [[1], [True]]},
+        {"rows": [[1.5]]},
+    ],
+    ids=str,
+)
+def test_attributes_of_another_type_are_refused_in_our_words(libraries, given):  # D09
+    (name,) = given
+    required = {"count": 1, "label": "four", "rows": [[1]]}
+    words = f"tell: attribute {name} is .* in the metadef, .* was given"
+    with pytest.raises(opwright.DTypeError, match=words) as caught:
+        libraries("attributes").tell(torch.ones(1, dtype=torch.float64), **{**required, **given})
+    assert caught.value.code == "CL006"
+
+
+def test_attributes_take_numbers_of_numpy_and_integers_for_floats(libraries):
+    tell = libraries("attributes").tell
+    x = torch.ones(1, dtype=torch.float64)
+    made = tell(
+        x,
+        count=np.int32(2),
+        label="",
+        rows=np.array([[1, 2]]),
+        ratio=np.float32(0.5),
+        flag=np.False_,
+        steps=[np.int64(4), 5],
+        weights=[1, np.float32(0.5)],
+        masks=np.array([True, False]),
+    ).tolist()
+    assert made[:5] == [2, 0, 3, 0.5, 0] and made[6:8] == [9, 1.5] and made[9] == 2
+    assert tell(x, count=1, label="", rows=[], ratio=2)[3] == 2
+
+
+def test_a_misspelt_attribute_names_the_nearest(libraries):
+    x = torch.ones(1, dtype=torch.float64)
+    with pytest.raises(opwright.DTypeError, match=r"named ration; .*did you mean ratio\?"):
+        libraries("attributes").tell(x, count=1, label="", rows=[], ration=1.0)
+
+
 def test_python_numbers_take_the_dtype_of_the_tensors(libraries):
     fused = libraries("fused_broadcast").fused_broadcast
     for dtype in (torch.float32, torch.float64):

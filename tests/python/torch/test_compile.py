@@ -7,6 +7,8 @@ from calls import CASES, WITH_GRADIENT, assert_same, draw, scattered, tensors
 from torch._dynamo.testing import CompileCounter
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+import opwright
+
 
 @pytest.fixture(autouse=True)
 def fresh_dynamo():
@@ -143,6 +145,21 @@ def test_attributes_trace(libraries):
     }
     compiled = torch.compile(lambda x: tell(x, **attrs), fullgraph=True)
     assert_same(compiled(x), tell(x, **attrs))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [({"ration": 1.0}, "named ration"), ({"flag": 1}, "attribute flag is bool")]
+)
+def test_a_wrong_attribute_says_the_same_compiled(libraries, given, words):
+    tell = libraries("attributes").tell
+    x = torch.ones(1, dtype=torch.float64)
+    for fullgraph, kind in ((False, opwright.DTypeError), (True, Exception)):
+        torch._dynamo.reset()
+        compiled = torch.compile(
+            lambda x: tell(x, count=2, label="", rows=[], **given), fullgraph=fullgraph
+        )
+        with pytest.raises(kind, match=words):
+            compiled(x)
 
 
 def test_a_list_first_traces(libraries):

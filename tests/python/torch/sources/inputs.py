@@ -45,6 +45,19 @@ inputs = (
             [param("grad_xs", kind="dynamic")],
             shape_rule="same(xs)",
         ),
+        metadef(
+            "sum_all",
+            [param("xs", kind="dynamic"), param("bias", kind="optional")],
+            [param("y")],
+            shape_rule="same(xs)",
+            gradient="sum_all_grad",
+        ),
+        metadef(
+            "sum_all_grad",
+            [param("xs", kind="dynamic"), param("bias", kind="optional"), param("grad_y")],
+            [param("grad_xs", kind="dynamic"), param("grad_bias", kind="optional")],
+            shape_rule={"grad_xs": "same(xs)", "grad_bias": "same(bias)"},
+        ),
         # values and index of the greatest of the last dimension; the index is an integer
         metadef(
             "greatest",
@@ -162,6 +175,24 @@ void SumSquaresGrad(ViewList<const T> xs, View<const T> dy, ViewList<T> dxs) {
       dxs[k].Data()[i] = 2 * T(k + 1) * xs[k].Data()[i] * dy.Data()[i];
 }
 OPWRIGHT_FUNCTION(sum_squares_grad, SumSquaresGrad)
+
+template <class T>
+void SumAll(ViewList<const T> xs, View<const T> bias, View<T> y) {
+  for (int64_t i = 0; i < y.Size(); ++i) {
+    y.Data()[i] = bias ? 3 * bias.Data()[i] : T(0);
+    for (int64_t k = 0; k < xs.Size(); ++k) y.Data()[i] += T(k + 1) * xs[k].Data()[i];
+  }
+}
+OPWRIGHT_FUNCTION(sum_all, SumAll)
+
+template <class T>
+void SumAllGrad(ViewList<const T> xs, View<const T>, View<const T> dy, ViewList<T> dxs, View<T> db) {
+  for (int64_t i = 0; i < dy.Size(); ++i) {
+    for (int64_t k = 0; k < xs.Size(); ++k) dxs[k].Data()[i] = T(k + 1) * dy.Data()[i];
+    if (db) db.Data()[i] = 3 * dy.Data()[i];
+  }
+}
+OPWRIGHT_FUNCTION(sum_all_grad, SumAllGrad)
 
 template <class T>
 void Greatest(View<const T> x, View<T> values, View<int64_t> index) {
