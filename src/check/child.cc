@@ -88,15 +88,6 @@ bool WaitForEnd(pid_t child, int fd, double timeout_seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_seconds);
   bool is_closed = false;
   for (;;) {
-<<<<<<< HEAD
-    const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
-    if (!(left > 0)) return false;
-    pollfd wait = {fd, POLLIN, 0};
-    // At most an hour at a time: a long limit in milliseconds fits no int.
-    const int ready = poll(&wait, 1, static_cast<int>(std::min(left, 3600.0) * 1000) + 1);
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return true;
-=======
     siginfo_t info = {};
     if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         info.si_pid == child)
@@ -104,7 +95,6 @@ bool WaitForEnd(pid_t child, int fd, double timeout_seconds) {
     if (Clock::now() >= deadline) return false;
     pollfd wait = {is_closed ? -1 : fd, POLLIN, 0};
     if (poll(&wait, 1, is_closed ? kClosedMilliseconds : kOpenMilliseconds) > 0) is_closed = true;
->>>>>>> intb
   }
 }
 

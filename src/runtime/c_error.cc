@@ -3,6 +3,8 @@
 
 #include <new>
 
+#include "base/text.h"
+
 namespace opwright {
 namespace {
 

@@ -26,7 +26,6 @@ TEST(JsonQuote, EscapesControlsAndReplacesBrokenUtf8) {
   EXPECT_EQ(JsonQuote("a\"\\\n\x01 算\xff"), "\"a\\\"\\\\\\n\\u0001 算\xef\xbf\xbd\"");
 }
 
-<<<<<<< HEAD
 TEST(HexOf, WritesTwoDigitsForEachByte) {
   EXPECT_EQ(HexOf(std::string_view("\x00\x0f\xa5\xff", 4)), "000fa5ff");
   EXPECT_EQ(HexOf(""), "");
@@ -35,12 +34,12 @@ TEST(HexOf, WritesTwoDigitsForEachByte) {
 TEST(Demangle, LeavesWhatIsNotMangled) {
   EXPECT_EQ(Demangle("_Z6helperi"), "helper(int)");
   EXPECT_EQ(Demangle("helper"), "helper");
-=======
+}
+
 TEST(ValidUtf8, ReplacesEachByteThatIsNoUtf8) {
   EXPECT_EQ(ValidUtf8("算é\n\x01"), "算é\n\x01");
   EXPECT_EQ(ValidUtf8("a\xff\xe5\x8a"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
   EXPECT_EQ(ValidUtf8(""), "");
->>>>>>> intb
 }
 
 TEST(Sha256, EqualsTheStandardsExample) {  // FIPS 180-4, "abc"

@@ -132,12 +132,12 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"shared_state_of_an_order", "CK010", "threads called it at once"}),
     [](const auto& info) { return std::string(info.param.op); });
 
-<<<<<<< HEAD
 // In milliseconds no int holds it: it must be no limit at all, not one that is over at once.
 TEST(Contract, ALongTimeLimitIsOne) {
   EXPECT_EQ(CheckOne(Library(), "twice_right", 3e6).verdict, Verdict::kRight);
   EXPECT_EQ(CheckOne(Library(), "twice_right", 1e300).verdict, Verdict::kRight);
-=======
+}
+
 TEST(Contract, WhatAKernelForksEndsWithItsCase) {
   // Orphans come here and not to the init process.
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
@@ -163,7 +163,6 @@ TEST(Contract, AnOutputThatIsNotWrittenIsNotCalledUnsafeToo) {
     EXPECT_NE(FindingOf(op, "CK006"), nullptr) << TextOf(op);
     EXPECT_EQ(FindingOf(op, "CK010"), nullptr) << TextOf(op);
   }
->>>>>>> intb
 }
 
 TEST(Contract, AFaultNamesTheCase) {
