@@ -280,7 +280,10 @@ class Library:
         return len(self._names)
 
     def close(self) -> None:
-        """Gives this handle up. When the last one is closed, calls are refused."""
+        """Gives this handle up. When the last one is closed, calls on numpy arrays are refused.
+
+        PyTorch keeps what it has registered: calls on tensors run until the process ends.
+        """
         self._core.close()
 
     def __reduce__(self):

@@ -186,7 +186,8 @@ void SumAll(ViewList<const T> xs, View<const T> bias, View<T> y) {
 OPWRIGHT_FUNCTION(sum_all, SumAll)
 
 template <class T>
-void SumAllGrad(ViewList<const T> xs, View<const T>, View<const T> dy, ViewList<T> dxs, View<T> db) {
+void SumAllGrad(ViewList<const T> xs, View<const T>, View<const T> dy, ViewList<T> dxs,
+                View<T> db) {
   for (int64_t i = 0; i < dy.Size(); ++i) {
     for (int64_t k = 0; k < xs.Size(); ++k) dxs[k].Data()[i] = T(k + 1) * dy.Data()[i];
     if (db) db.Data()[i] = 3 * dy.Data()[i];
