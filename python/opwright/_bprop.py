@@ -48,8 +48,9 @@ def check_signature(op, rule) -> None:
     except TypeError as error:
         raise _errors.make(
             "GR007",
-            f"{op.name}: the bprop {getattr(rule, '__name__', rule)}{signature} cannot be called with "
-            f"({', '.join(names)}, out, dout): {error}; write def bprop({', '.join(names)}, out, dout)",
+            f"{op.name}: the bprop {getattr(rule, '__name__', rule)}{signature} cannot be called "
+            f"with ({', '.join(names)}, out, dout): {error}; "
+            f"write def bprop({', '.join(names)}, out, dout)",
         ) from None
 
 
@@ -78,7 +79,8 @@ def settle(op_name: str, returned, due: list[Due], adapter) -> tuple:
     if len(returned) != len(due):
         raise _errors.make(
             "GR003",
-            f"{op_name}: the bprop returned {len(returned)} gradient{'s' if len(returned) != 1 else ''}, "
+            f"{op_name}: the bprop returned {len(returned)} "
+            f"gradient{'s' if len(returned) != 1 else ''}, "
             f"{len(due)} are due, one for each input ({names}); write `{example}`",
         )
     return tuple(

@@ -34,7 +34,7 @@ def check(
     seed: int = 1,
     timeout: float = 60,
 ) -> Report:
-    """Runs operators in child processes between guard pages, and their gradients against differences.
+    """Runs operators in child processes between guard pages, gradients against differences.
 
     `target` is an operator, a library, or the path of a library or an operator folder, of which
     `name` picks one operator. `timeout` is in seconds, for one case. See docs/check.md.

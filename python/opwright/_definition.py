@@ -131,7 +131,8 @@ class ShapeProgram:
         if lead < 0 or (lead > 0 and not param.leading_any):
             self._fail(
                 "CL004",
-                f"input {param.name} has shape {list(shape)}: rank {len(param.dims)} expected, got {len(shape)}",
+                f"input {param.name} has shape {list(shape)}: rank {len(param.dims)} expected, "
+                f"got {len(shape)}",
             )
         for wanted, got in zip(param.dims, shape[lead:], strict=True):
             if isinstance(wanted, str):
@@ -149,7 +150,7 @@ class ShapeProgram:
             self._leading = tuple(shape[:lead])
 
     def output(self, index: int, item: int = 0, passed=None) -> tuple:
-        """The shape of one tensor of an output. passed: that of an output known to a gradient call."""
+        """The shape of one tensor of an output. passed: what only a gradient call knows."""
         rule = self._definition.shape_rules[index]
         if rule.kind == FORWARD and not rule.args:
             if passed is None:

@@ -66,7 +66,7 @@ class Operator:
         return self._call_other(args, kwargs)
 
     def _call_other(self, args, kwargs):
-        """Calls by keyword, with lists first, with subclasses of a framework's tensors, or wrong ones."""
+        """Calls by keyword, with lists first, with subclasses of tensors, or wrong ones."""
         framework, kind = _framework_of(self.name, args, kwargs)
         if framework == "numpy":
             result = self._call_numpy(args, kwargs)
@@ -138,7 +138,7 @@ class Operator:
         """By its library's path and content: another process loads it again."""
         if self._core.is_bound:
             raise TypeError(
-                f"{self.name} was put together by the acl form, which each process does for itself: "
+                f"{self.name} was put together by the acl form, which each process does itself: "
                 "it cannot be pickled"
             )
         return _restore, (self._core.library_path, self.identity, self.name)

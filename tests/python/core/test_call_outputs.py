@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several new outputs of different rank in one call: each has memory, shape and strides of its own."""
+"""Several new outputs of different rank in one call, each with shape and strides of its own."""
 
 import numpy as np
 

@@ -27,8 +27,6 @@ PIECES = st.sampled_from(
         ":",
         " ",
         "\n",
-    ]
-    + [
         "true",
         "nul",
         "NaN",

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 SCHEMA = json.loads((ROOT / "schema/metadef.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
-# Names that stand twice, columns, what names in rules mean, bindings between operators; and MD009: a
-# document of another tool. MD029 to MD030: the grammar of rules lies inside strings.
+# Names that stand twice, columns, what names in rules mean, bindings between operators; and MD009,
+# a document of another tool. MD029 to MD030: the grammar of rules lies inside strings.
 BEYOND_SCHEMA = {
     "MD005",
     "MD009",
