@@ -11,7 +11,8 @@ import weakref
 
 from opwright import _core
 
-# Framework -> the adapter module, which has enter(core_library), prepare(operator) and follow().
+# Framework -> the adapter module, which has enter(core_library), prepare(operator),
+# rule_bound() and follow().
 _ADAPTERS = {"torch": "opwright.torch._enter"}
 
 _operators: weakref.WeakSet = weakref.WeakSet()
@@ -35,6 +36,13 @@ def enter(library: _core.Library) -> None:
     for framework, adapter in _ADAPTERS.items():
         if _is_complete(framework):
             importlib.import_module(adapter).enter(library)
+
+
+def rule_bound() -> None:
+    """A Python rule was bound to an operator: what frameworks keep of graphs may be stale."""
+    for framework, adapter in _ADAPTERS.items():
+        if _is_complete(framework):
+            importlib.import_module(adapter).rule_bound()
 
 
 def _is_complete(framework: str) -> bool:

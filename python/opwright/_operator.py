@@ -110,6 +110,7 @@ class Operator:
 
         check_signature(self, rule)
         _bprops[self.key] = rule
+        _hooks.rule_bound()
         return rule
 
     def infer(self, *args, **kwargs) -> Spec | tuple[Spec, ...]:

@@ -10,7 +10,7 @@ import torch
 from opwright import _core, _errors
 from opwright._definition import Definition
 from opwright._operator import Operator
-from opwright.torch import _bound, _gradient, _mutating, _shape
+from opwright.torch import _bound, _cache_key, _gradient, _mutating, _shape
 from opwright.torch._call import Call
 
 _lock = threading.RLock()
@@ -25,6 +25,7 @@ def enter(library: _core.Library) -> None:
         cores = [core for core in map(library.find, library.operators) if core.has_metadef]
         if not cores or cores[0].key in _entered:
             return
+        _cache_key.add_library(library.identity)
         definitions = [Definition.of(core) for core in cores]
         space = _namespace(library, definitions[0].namespace)
         names = [f"{space or each.namespace}::{each.name}" for each in definitions]
@@ -69,17 +70,25 @@ def overload_of(op: Operator):
                 if library.identity == op.identity:
                     enter(library)
         if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
+            _cache_key.add_rule()
             _entered[op.key] = _bound.register(op)
         return _entered[op.key]
 
 
 def prepare(op: Operator) -> None:
     """Gives the operator its call on torch tensors."""
+    if op.python_bprop is not None:
+        rule_bound()
     if not op._core.has_metadef:
         return
     call = Call(op, overload_of(op))
     op._calls[torch.Tensor] = call
     op._calls[torch.nn.Parameter] = call
+
+
+def rule_bound() -> None:
+    """A Python rule was bound: see _cache_key."""
+    _cache_key.add_rule()
 
 
 def follow() -> None:
