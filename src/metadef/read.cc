@@ -42,6 +42,36 @@ void CheckNames(Checker& checker, std::vector<Entry>* entries) {
 // What is said of names alone, which an operator with other errors has too.
 bool IsOfNames(std::string_view id) { return id == "MD033" || id == "MD034" || id == "MD036"; }
 
+// A backward operator may be in another file, but a name that is nearly one of this file is a slip.
+void WarnOfSlip(Checker& checker, const std::vector<Entry>& entries, const Operator& forward,
+                const JsonValue& field) {
+  std::vector<std::string> names;
+  for (const Entry& other : entries)
+    if (other.reading.named && other.reading.op.name != forward.name)
+      names.push_back(other.reading.op.name);
+  const std::string nearest = Nearest(forward.gradient.op, names);
+  if (nearest.empty()) return;
+  checker.Warning("MD040", field.begin, field.end,
+                  StrCat("gradient of ", forward.name, ": no operator of this file is named ",
+                         forward.gradient.op),
+                  StrCat("is ", nearest, " meant?"));
+}
+
+// An attribute of the backward operator that the forward one lacks keeps its default for ever.
+void WarnOfLoneAttrs(Checker& checker, const Operator& forward, const Operator& backward,
+                     const JsonValue& field) {
+  for (const Attr& own : backward.attrs) {
+    const bool shared = std::any_of(forward.attrs.begin(), forward.attrs.end(),
+                                    [&](const Attr& attr) { return attr.name == own.name; });
+    if (shared || own.required) continue;
+    checker.Warning(
+        "MD041", field.begin, field.end,
+        StrCat("the attribute ", own.name, " of ", backward.name, " is no attribute of ",
+               forward.name, ": it has its default in every gradient"),
+        StrCat("use the forward attribute's name, or add ", own.name, " to ", forward.name));
+  }
+}
+
 void CheckGradients(Checker& checker, std::vector<Entry>* entries) {
   std::vector<bool> bad(entries->size());
   for (size_t i = 0; i < entries->size(); ++i) {
@@ -53,6 +83,10 @@ void CheckGradients(Checker& checker, std::vector<Entry>* entries) {
         backward = &other.reading;
     const bool good = forward.good && (backward == nullptr || backward->good);
     const JsonValue& field = *(*entries)[i].object->Find("gradient");
+    if (backward == nullptr)
+      WarnOfSlip(checker, *entries, forward.op, field);
+    else
+      WarnOfLoneAttrs(checker, forward.op, backward->op, field);
     Binding binding;
     for (Diagnostic& d :
          CheckGradient(forward.op, backward != nullptr ? &backward->op : nullptr, &binding)) {
