@@ -139,7 +139,8 @@ class Operator:
         """By its library's path and content: another process loads it again."""
         if self._core.is_bound:
             raise TypeError(
-                f"{self.name} was put together by the acl form, which each process does itself: "
+                f"{self.name} was put together by the acl form, "
+                "which each process does for itself: "
                 "it cannot be pickled"
             )
         return _restore, (self._core.library_path, self.identity, self.name)
