@@ -303,11 +303,19 @@ class Maker {
   bool dynamic_ = false;
 };
 
+// A default such as 1 hides a factor that is forgotten: every other call gets another number, of
+// the same sign and size.
+OpwrightAttr OtherFloat(const OpwrightAttr& standard) {
+  OpwrightAttr attr = standard;
+  attr.value.f = standard.value.f == 0 ? 0.75 : standard.value.f * 1.75;
+  return attr;
+}
+
 }  // namespace
 
 std::vector<Case> MakeCases(const OpwrightOpDef& def) { return Maker(def).Make(); }
 
-std::vector<OpwrightAttr> MakeAttrs(const OpwrightOpDef& def) {
+std::vector<OpwrightAttr> MakeAttrs(const OpwrightOpDef& def, uint64_t seed) {
   static const int64_t kOne = 1;
   static const double kHalf = 0.5;
   static const char* const kWord = "x";
@@ -316,7 +324,11 @@ std::vector<OpwrightAttr> MakeAttrs(const OpwrightOpDef& def) {
   for (int32_t i = 0; i < def.num_attrs; ++i) {
     OpwrightAttr& attr = attrs[static_cast<size_t>(i)];
     attr = {};
-    if (!def.attrs[i]->required) continue;
+    if (!def.attrs[i]->required) {
+      if (def.attrs[i]->type == kOpwrightAttrFloat && seed % 2 == 1)
+        attr = OtherFloat(def.attrs[i]->default_value);
+      continue;
+    }
     attr.type = def.attrs[i]->type;
     switch (attr.type) {
       case kOpwrightAttrInt:

@@ -52,7 +52,7 @@ void AppendTensors(ArrayLists& lists, std::vector<OpwrightTensor>* tensors) {
 }
 
 Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed)
-    : attrs(MakeAttrs(op.def())), op_(op), column_(column) {
+    : attrs(MakeAttrs(op.def(), seed)), op_(op), column_(column) {
   Random random(seed);
   const int64_t limit = IntegerLimit(c);
   for (int32_t i = 0; i < def().num_inputs; ++i) {
