@@ -15,8 +15,6 @@ import argparse
 import json
 import pathlib
 import platform
-import shlex
-import sys
 import time
 
 import torch
@@ -208,7 +206,7 @@ def main() -> None:
                 "python": platform.python_version(),
                 "torch": torch.__version__,
             },
-            "command": shlex.join(["python", *sys.argv]),
+            "command": "python bench/torch_bench.py",
             "unit": "seconds a call, least of all rounds",
             "rounds": options.rounds,
             "calls_a_round": options.inner,

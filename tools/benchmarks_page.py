@@ -60,9 +60,25 @@ def google_machine(data: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in machine.items() if value is not None}
 
 
+def torch_rows(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The table of torch_bench: seconds by measurement and way, against the hand-written one."""
+    peer = "C++ TORCH_LIBRARY"
+    return [
+        {
+            "name": f"{what}, 8 float32: {way}",
+            "value": seconds * 1e6,
+            "unit": "us",
+            "peer": peer,
+            "peer_value": ways[peer] * 1e6,
+        }
+        for what, ways in data["results"].items()
+        for way, seconds in ways.items()
+    ]
+
+
 def section(stem: str, data: dict[str, Any]) -> list[str]:
     google = "benchmarks" in data
-    rows = google_rows(data) if google else data["rows"]
+    rows = google_rows(data) if google else data.get("rows") or torch_rows(data)
     machine = google_machine(data) if google else data["machine"]
     command = f"build/release/bench/{stem}" if google else data["command"]
     lines = [f"## {stem}", "", f"`{command}`", ""]

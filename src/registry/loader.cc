@@ -78,17 +78,21 @@ std::string MappedBuildId(void* handle) {
 // mapping itself is asked: its path may name another file by now. Devices are not compared, since
 // some file systems show another one here than to stat.
 uint64_t MappedInode(const void* address) {
-  Expected<std::string> maps = ReadFile("/proc/self/maps");
-  if (!maps.ok()) return 0;
-  for (const std::string& line : Split(*maps, '\n')) {
+  // Line by line: what was mapped last stands low, so that few of many libraries are read.
+  FILE* const maps = fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return 0;
+  char line[PATH_MAX + 128];
+  uint64_t found = 0;
+  while (found == 0 && fgets(line, sizeof line, maps) != nullptr) {
     unsigned long begin = 0;
     unsigned long end = 0;
     unsigned long inode = 0;
-    if (sscanf(line.c_str(), "%lx-%lx %*s %*x %*x:%*x %lu", &begin, &end, &inode) == 3 &&
+    if (sscanf(line, "%lx-%lx %*s %*x %*x:%*x %lu", &begin, &end, &inode) == 3 &&
         reinterpret_cast<uintptr_t>(address) - begin < end - begin)
-      return inode;
+      found = inode;
   }
-  return 0;
+  fclose(maps);
+  return found;
 }
 
 // What was read of a library's file.
