@@ -25,6 +25,11 @@ _NOT_YET = {"mindspore", "tensorflow", "jax", "jaxlib"}
 _bprops: dict[int, Any] = {}
 
 
+def any_rule() -> bool:
+    """Whether a Python rule was bound to any operator."""
+    return bool(_bprops)
+
+
 class Spec(NamedTuple):
     """A shape and a dtype without data."""
 
@@ -263,14 +268,12 @@ class Library:
         return self._found[name]
 
     def __getattr__(self, name: str) -> Operator:
-        if name.startswith("_") or name not in self.__dict__.get("_names", ()):
-            if name.startswith("__"):
-                raise AttributeError(name)
-            try:
-                return self[name]
-            except _errors.LoadError as error:
-                raise AttributeError(str(error)) from None
-        return self[name]
+        if name.startswith("_"):  # no operator's name
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except _errors.LoadError as error:
+            raise AttributeError(str(error)) from None
 
     def __dir__(self):
         return [*super().__dir__(), *self._names]

@@ -9,7 +9,7 @@ import torch
 
 from opwright import _core, _errors
 from opwright._definition import Definition
-from opwright._operator import Operator
+from opwright._operator import Operator, any_rule
 from opwright.torch import _bound, _cache_key, _gradient, _mutating, _shape
 from opwright.torch._call import Call
 
@@ -77,8 +77,6 @@ def overload_of(op: Operator):
 
 def prepare(op: Operator) -> None:
     """Gives the operator its call on torch tensors."""
-    if op.python_bprop is not None:
-        rule_bound()
     if not op._core.has_metadef:
         return
     call = Call(op, overload_of(op))
@@ -93,6 +91,8 @@ def rule_bound() -> None:
 
 def follow() -> None:
     """Completes what torch.ops.load_library has mapped, and what it maps later."""
+    if any_rule():  # bound before PyTorch was there
+        rule_bound()
     kind = type(torch.ops)
     plain = kind.load_library
     if getattr(plain, "_opwright", False):

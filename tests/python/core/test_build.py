@@ -12,8 +12,6 @@ ROOT = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("OPWRIGHT_BIN", ROOT / "build/dev/opwright/_lib/opwright"))
 AOC = BINARY.with_name("aoc")
 
-pytestmark = pytest.mark.skipif(not BINARY.exists(), reason=f"{BINARY} is not built")
-
 KERNEL = """#include "acl/acl.h"
 
 class ElementAddKernel : public OpKernelBase {

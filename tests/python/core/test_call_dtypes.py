@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which dtypes a call takes, mixes, and refuses; byte order; numbers of Python and numpy."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from operators import ALL_DTYPES
@@ -13,7 +14,7 @@ F64 = np.float64([0.5, 0.25])
 
 def numpy_dtype(name):
     if name == "bfloat16":
-        return pytest.importorskip("ml_dtypes").bfloat16
+        return ml_dtypes.bfloat16
     return name
 
 

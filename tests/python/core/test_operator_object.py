@@ -147,7 +147,6 @@ def test_infer_refuses_what_a_call_refuses(lib):
 
 # E01
 def test_infer_of_bfloat16_names_it(lib):
-    pytest.importorskip("ml_dtypes")
     assert lib.echo.infer(spec((2,), "bfloat16")) == spec((2,), "bfloat16")
 
 
