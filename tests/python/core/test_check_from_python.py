@@ -37,7 +37,8 @@ SCALED = """[
    "output_desc": [{"name": "y", "dtype": ["float64"], "shape": [-2]}],
    "attr": [{"name": "s", "type": "float", "param_type": "optional", "default_value": 1.0}],
    "shape_rule": "same(x)", "gradient": "scaled_grad"},
-  {"op_name": "scaled_grad", "input_desc": [{"name": "grad_y", "dtype": ["float64"], "shape": [-2]}],
+  {"op_name": "scaled_grad",
+   "input_desc": [{"name": "grad_y", "dtype": ["float64"], "shape": [-2]}],
    "output_desc": [{"name": "grad_x", "dtype": ["float64"], "shape": [-2]}],
    "attr": [{"name": "s", "type": "float", "param_type": "optional", "default_value": 1.0}],
    "shape_rule": "same(grad_y)"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch keeps compiled graphs on disk: a rebuilt operator never runs with the old one's backward."""
+"""PyTorch keeps compiled graphs on disk: a rebuilt operator never runs with an old backward."""
 
 import subprocess
 import sys
