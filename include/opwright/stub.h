@@ -26,6 +26,21 @@ typedef struct OpwrightStub {
   const OpwrightStubOperator* operators; /* those with a metadef and without; def may be NULL */
 } OpwrightStub;
 
+/* One call by MindSpore's ahead-of-time interface: inputs, then outputs. */
+typedef struct OpwrightAotCall {
+  int32_t num_params;
+  void** params;
+  int* ndims;
+  int64_t** shapes;
+  const char** dtypes;
+  void* extra;
+} OpwrightAotCall;
+
+/* A C++ vector on its way through C. */
+typedef struct OpwrightVector {
+  void* words[3];
+} OpwrightVector;
+
 /* Defined by the stub, hidden. */
 extern __attribute__((visibility("hidden"))) const OpwrightStub opwright_stub;
 
@@ -38,6 +53,8 @@ OpwrightError* opwright_entry_infer_shape(const OpwrightKernel* kernel, void* in
 void opwright_torch_call(int32_t index, uint64_t* stack, uint64_t num_args, uint64_t num_results);
 void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t num_args, uint64_t num_results);
 extern const OpwrightFramework opwright_framework_torch;
+int opwright_mindspore_call(int32_t index, const OpwrightAotCall* call);
+OpwrightVector opwright_mindspore_infer(int32_t index, int* ndims, int64_t** shapes, void* extra);
 
 #ifdef __cplusplus
 }

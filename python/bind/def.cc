@@ -3,6 +3,7 @@
 // The lowered metadef as plain Python data, for the adapters; and the dtype decisions of the
 // dispatcher.
 #include "attr_value.h"
+#include "base/dtype_name.h"
 #include "bind.h"
 #include "runtime/dtype.h"
 #include "runtime/signature.h"
@@ -95,7 +96,7 @@ OpwrightDType DTypeFromText(const std::string& name) {
   if (name == "weak_float") return {kOpwrightFloat, 64, 0};
   if (name == "weak_int") return {kOpwrightInt, 64, 0};
   if (name == "weak_bool") return {kOpwrightBool, 64, 0};
-  return metadef::DTypeFromName(name);
+  return DTypeNamed(name);
 }
 
 // Tensors that carry a dtype and nothing else, one list for each input.

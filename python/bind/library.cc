@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "bind.h"
 #include "registry/loader.h"
+#include "registry/tokens.h"
 #include "runtime/dtype.h"
 
 namespace opwright::python {
@@ -66,6 +67,9 @@ void InitLibrary(nb::module_& m) {
       .def_prop_ro(
           "key", [](PyOperator& self) { return self.op->number(); },
           "One number for each operator in this process.")
+      .def_prop_ro(
+          "token", [](PyOperator& self) { return TokenOf(self.op); },
+          "A number for the content of the operator and its gradient, the same in every process.")
       .def_prop_ro(
           "backward",
           [](PyOperator& self) -> nb::object {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Building and checking from Python.
+#include "base/cache_folder.h"
 #include "bind.h"
 #include "build/build.h"
 #include "check/check.h"
@@ -8,6 +9,9 @@
 namespace opwright::python {
 
 void InitTools(nb::module_& m) {
+  m.def(
+      "cache_folder", [](const std::string& below) { return ValueOrRaise(CacheFolder(below)); },
+      "A folder of the cache, made if needed.");
   m.def(
       "build",
       [](const std::vector<std::string>& sources, const std::string& output,

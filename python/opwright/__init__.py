@@ -4,7 +4,7 @@
     lib = opwright.load("my_op_folder")      # built if it is a folder
     y = lib.my_op(x, bias, scale=2.0)        # numpy arrays or the tensors of a framework
 
-`opwright.torch` is imported when it is first used.
+`opwright.torch` and `opwright.mindspore` are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ __all__ = [
     "load",
 ]
 
-_ADAPTERS = ("torch",)
+_ADAPTERS = ("torch", "mindspore")
 
 
 def __getattr__(name: str):

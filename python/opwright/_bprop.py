@@ -57,7 +57,8 @@ def check_signature(op, rule) -> None:
 def settle(op_name: str, returned, due: list[Due], adapter) -> tuple:
     """The gradients that a rule owes, from what it returned; GR003 to GR006 when it does not.
 
-    adapter: is_tensor(x), is_float(x), shape(x), dtype(x), cast(x, dtype), reduce(x, shape).
+    adapter: is_tensor(x), is_float(x), shape(x), dtype(x), cast(x, dtype), reduce(x, shape), and
+    kind(x), what it is in words.
     Inputs that need none get None.
     """
     names = ", ".join(item.name for item in due)
@@ -72,7 +73,7 @@ def settle(op_name: str, returned, due: list[Due], adapter) -> tuple:
             f"{op_name}: the bprop returned a bare tensor, a tuple is due; write `{example}`",
         )
     if not isinstance(returned, tuple):
-        what = "nothing" if returned is None else f"a {type(returned).__name__}"
+        what = "nothing" if returned is None else f"a {adapter.kind(returned)}"
         raise _errors.make(
             "GR003", f"{op_name}: the bprop returned {what}, a tuple is due; write `{example}`"
         )
@@ -100,7 +101,7 @@ def _one(op_name: str, grad, due: Due, adapter):
         what = (
             f"dtype {adapter.dtype(grad)}"
             if adapter.is_tensor(grad)
-            else f"a {type(grad).__name__}"
+            else f"a {adapter.kind(grad)}"
         )
         raise _errors.make(
             "GR006",

@@ -44,11 +44,11 @@ class CallError(Error):
 
 
 class DTypeError(CallError, TypeError):
-    """CL002, CL003, CL006, CL013: dtypes, attribute types or frameworks that do not fit."""
+    """CL002, CL003, CL006, CL013, CL021: dtypes, attribute types or frameworks that do not fit."""
 
 
 class ShapeError(CallError, ValueError):
-    """CL001, CL004, CL005, CL008: numbers of tensors or shapes that do not fit."""
+    """CL001, CL004, CL005, CL008, CL020: numbers of tensors or shapes that do not fit."""
 
 
 class GradientError(Error):
@@ -84,8 +84,8 @@ _BY_AREA = {
     "IN": InternalError,
 }
 _BY_CODE = {
-    **dict.fromkeys(("CL002", "CL003", "CL006", "CL013"), DTypeError),
-    **dict.fromkeys(("CL001", "CL004", "CL005", "CL008"), ShapeError),
+    **dict.fromkeys(("CL002", "CL003", "CL006", "CL013", "CL021"), DTypeError),
+    **dict.fromkeys(("CL001", "CL004", "CL005", "CL008", "CL020"), ShapeError),
 }
 
 

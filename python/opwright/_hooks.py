@@ -13,7 +13,7 @@ from opwright import _core
 
 # Framework -> the adapter module, which has enter(core_library), prepare(operator),
 # rule_bound() and follow().
-_ADAPTERS = {"torch": "opwright.torch._enter"}
+_ADAPTERS = {"torch": "opwright.torch._enter", "mindspore": "opwright.mindspore._enter"}
 
 _operators: weakref.WeakSet = weakref.WeakSet()
 # What was loaded, by identity: a framework that arrives later learns it even if no handle is left.

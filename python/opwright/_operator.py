@@ -18,8 +18,8 @@ from opwright._definition import DYNAMIC, Definition
 _ndarray = np.ndarray  # one lookup less in each call
 
 # The first part of the name of a tensor type's module.
-_KNOWN = {"numpy", "torch"}
-_NOT_YET = {"mindspore", "tensorflow", "jax", "jaxlib"}
+_KNOWN = {"numpy", "torch", "mindspore"}
+_NOT_YET = {"tensorflow", "jax", "jaxlib"}
 
 # Python rules, by the operator's number in this process.
 _bprops: dict[int, Any] = {}
@@ -340,6 +340,30 @@ def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     _hooks.enter(core)
     return Library(core)
+
+
+def only_forward(library: Library) -> Operator:
+    """The one operator of a library that is no other's backward operator; LD013 if there are more."""
+    operators = [library[each] for each in library.operators]
+    backward = {op.definition.gradient.op for op in operators if op.definition.gradient is not None}
+    forward = [op for op in operators if op.name not in backward]
+    if len(forward) != 1:
+        raise _errors.make(
+            "LD013",
+            f"{library.path} has {len(forward)} forward operators "
+            f"({', '.join(op.name for op in forward)}); say which one by name",
+        )
+    return forward[0]
+
+
+def pick(operator: Operator | str | os.PathLike, name: str | None, bprop) -> Operator:
+    """What opwright.<framework>.op does: an operator, from one or from a library or folder."""
+    if not isinstance(operator, Operator):
+        library = load(operator)
+        operator = library[name] if name is not None else only_forward(library)
+    if bprop is not None:
+        operator.bprop(bprop)
+    return operator
 
 
 def build(source, out=None, *, march: str | None = None, flags=()) -> str:

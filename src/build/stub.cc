@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build/stub.h"
 
+#include <dlfcn.h>
+
 #include "base/text.h"
 #include "build/c_text.h"
 
@@ -169,7 +171,8 @@ std::string Note(const StubRequest& request) {
 
 // What each framework's loader needs of one operator: functions that carry its number, where the
 // framework's callbacks carry no data of ours.
-std::string FrameworkFunctions(int index) {
+
+std::string TorchFunctions(int index) {
   std::string text;
   for (const char* name : {"call", "guard"})
     text +=
@@ -177,6 +180,34 @@ std::string FrameworkFunctions(int index) {
                "(uint64_t* stack, uint64_t num_args, uint64_t num_results) {\n  opwright_torch_",
                name, "(", index, ", stack, num_args, num_results);\n}\n");
   return text;
+}
+
+// The name of an operator's function for MindSpore's loader: the operator's own. But a name that the
+// C or C++ library has would take the calls of the kernels to that function.
+std::string MindSporeSymbol(const std::string& name) {
+  static const auto* const libraries = new std::vector<void*>{
+      dlopen("libc.so.6", RTLD_LAZY), dlopen("libm.so.6", RTLD_LAZY),
+      dlopen("libstdc++.so.6", RTLD_LAZY), dlopen("libgcc_s.so.1", RTLD_LAZY)};
+  for (void* library : *libraries)
+    if (library != nullptr && dlsym(library, name.c_str()) != nullptr)
+      return "opwright_mindspore_" + name;
+  return name;
+}
+
+std::string MindSporeFunctions(int index, const std::string& name) {
+  const std::string symbol = MindSporeSymbol(name);
+  return StrCat(
+      "__attribute__((visibility(\"default\"))) int mindspore_call_", index,
+      "(int n, void** params, int* ndims, int64_t** shapes, const char** dtypes, void* stream, "
+      "void* extra) __asm__(\"", symbol, "\");\nint mindspore_call_", index,
+      "(int n, void** params, int* ndims, int64_t** shapes, const char** dtypes, void* stream, "
+      "void* extra) {\n  const OpwrightAotCall call = {n, params, ndims, shapes, dtypes, extra};\n"
+      "  (void)stream;\n  return opwright_mindspore_call(", index, ", &call);\n}\n"
+      "__attribute__((visibility(\"default\"))) OpwrightVector mindspore_infer_", index,
+      "(int* ndims, int64_t** shapes, void* extra) __asm__(\"", symbol,
+      "InferShape\");\nOpwrightVector mindspore_infer_", index,
+      "(int* ndims, int64_t** shapes, void* extra) {\n  return opwright_mindspore_infer(", index,
+      ", ndims, shapes, extra);\n}\n");
 }
 
 }  // namespace
@@ -196,7 +227,8 @@ std::string StubText(const StubRequest& request) {
         "static const OpwrightOperatorEntry entry_", index, " = {sizeof(OpwrightOperatorEntry), &",
         kernel, ", ", def,
         ", &opwright_entry_create,\n    &opwright_entry_compute, &opwright_entry_infer_shape};\n");
-    out += FrameworkFunctions(index);
+    out += TorchFunctions(index);
+    if (op.def != nullptr) out += MindSporeFunctions(index, op.name);
     entries.push_back(StrCat("&entry_", index));
     stubs.push_back(
         StrCat("{&entry_", index, ", &torch_call_", index, ", &torch_guard_", index, "}"));
@@ -220,6 +252,15 @@ std::string StubText(const StubRequest& request) {
   return out;
 }
 
-std::vector<std::string> StubExports(const StubRequest&) { return {OPWRIGHT_LIBRARY_SYMBOL}; }
+std::vector<std::string> StubExports(const StubRequest& request) {
+  std::vector<std::string> names = {OPWRIGHT_LIBRARY_SYMBOL};
+  for (const StubOperator& op : request.operators) {
+    if (op.def == nullptr) continue;
+    const std::string symbol = MindSporeSymbol(op.name);
+    names.push_back(symbol);
+    names.push_back(symbol + "InferShape");
+  }
+  return names;
+}
 
 }  // namespace opwright::build

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/dtype_name.h"
 #include "base/text.h"
 #include "metadef/field_checks.h"
 #include "metadef/fields.h"
@@ -22,7 +23,7 @@ std::optional<int32_t> IndexOf(const std::vector<Param>& params, std::string_vie
 // Has a gradient in one column at least.
 bool IsFloat(const Param& param) {
   return std::any_of(param.dtypes.begin(), param.dtypes.end(), [](const std::string& name) {
-    const uint8_t code = DTypeFromName(name).code;
+    const uint8_t code = DTypeNamed(name).code;
     return code == kOpwrightFloat || code == kOpwrightBfloat || code == kOpwrightComplex;
   });
 }

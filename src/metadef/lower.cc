@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "base/dtype_name.h"
 #include "metadef/gradient.h"
 #include "metadef/metadef.h"
 
@@ -50,7 +51,7 @@ const OpwrightParamDef* LowerParam(const Param& param, Storage* storage) {
   std::vector<OpwrightDType>& dtypes = storage->dtypes.emplace_back();
   for (int k = 0; k < storage->op.num_columns; ++k)
     dtypes.push_back(
-        DTypeFromName(param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(k)]));
+        DTypeNamed(param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(k)]));
   OpwrightParamDef& def = storage->params.emplace_back();
   def = {};
   def.struct_size = sizeof def;

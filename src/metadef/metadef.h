@@ -168,7 +168,5 @@ std::string EmitSchema();
 
 // "fp16" -> "float16", "float32" -> "float32", unknown -> "".
 std::string CanonicalDType(std::string_view name);
-// 0 code when the name is not a canonical one.
-OpwrightDType DTypeFromName(std::string_view canonical);
 
 }  // namespace opwright::metadef

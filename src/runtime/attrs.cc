@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/dtype_name.h"
 #include "base/text.h"
 #include "runtime/dtype.h"
 
@@ -43,7 +44,7 @@ Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const Opwri
     if (attr.type == kOpwrightAttrType &&
         (attrs[i].type == kOpwrightAttrType || attrs[i].type == kOpwrightAttrString)) {
       const std::string_view name(attrs[i].value.s, static_cast<size_t>(attrs[i].size));
-      if (!IsDTypeName(name))
+      if (DTypeNamed(name).bits == 0)
         return MakeError("CL006",
                          StrCat(def.name, ": attribute ", attr.name, " is a dtype, \"",
                                 name.substr(0, 80), "\" was given; write one like \"float32\""));

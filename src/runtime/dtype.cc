@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/dtype.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "base/text.h"
 
 namespace opwright {
@@ -36,13 +33,6 @@ std::string DTypeName(OpwrightDType dtype) {
       return StrCat("an unknown dtype (DLPack code ", static_cast<int>(dtype.code), ")");
   }
   return StrCat(base, static_cast<int>(dtype.bits));
-}
-
-bool IsDTypeName(std::string_view name) {
-  constexpr std::string_view kNames[] = {
-      "bool",   "int8",    "int16",    "int32",   "int64",   "uint8",     "uint16",    "uint32",
-      "uint64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
 namespace {

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "opwright/c_api.h"
 
@@ -20,9 +19,6 @@ constexpr OpwrightDType kFloat64 = {kOpwrightFloat, 64, 1};
 
 // As numpy spells it; a number of the host language: "a Python int" ...
 std::string DTypeName(OpwrightDType dtype);
-
-// Whether it is the name of a dtype that a metadef can list.
-bool IsDTypeName(std::string_view name);
 
 inline int64_t ItemSize(OpwrightDType dtype) { return (dtype.bits + 7) / 8; }
 

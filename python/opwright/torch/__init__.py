@@ -13,7 +13,7 @@ import os
 import torch as _torch
 
 from opwright import _errors
-from opwright._operator import Operator, load
+from opwright._operator import Operator, pick
 from opwright.torch._module import Module
 
 __all__ = ["Module", "op"]
@@ -30,22 +30,4 @@ def op(operator: Operator | str | os.PathLike, name: str | None = None, *, bprop
     `name` picks one of a library; a library with one forward operator needs none. `bprop` binds a
     Python rule for its gradient (see `Operator.bprop`).
     """
-    if not isinstance(operator, Operator):
-        library = load(operator)
-        operator = library[name] if name is not None else _only_forward(library)
-    if bprop is not None:
-        operator.bprop(bprop)
-    return operator
-
-
-def _only_forward(library) -> Operator:
-    operators = [library[each] for each in library.operators]
-    backward = {op.definition.gradient.op for op in operators if op.definition.gradient is not None}
-    forward = [op for op in operators if op.name not in backward]
-    if len(forward) != 1:
-        raise _errors.make(
-            "LD013",
-            f"{library.path} has {len(forward)} forward operators "
-            f"({', '.join(op.name for op in forward)}); say which one by name",
-        )
-    return forward[0]
+    return pick(operator, name, bprop)

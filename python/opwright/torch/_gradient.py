@@ -19,6 +19,10 @@ class _Adapter:
     is_float = staticmethod(torch.is_floating_point)
 
     @staticmethod
+    def kind(value):
+        return type(value).__name__
+
+    @staticmethod
     def shape(tensor):
         return tensor.shape
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/dtype_name.h"
 #include "testing.h"
 
 namespace opwright::metadef {
@@ -78,9 +79,9 @@ TEST(Read, LimitsAreErrors) {
 TEST(Read, DTypes) {
   EXPECT_EQ(CanonicalDType("fp16"), "float16");
   EXPECT_EQ(CanonicalDType("Float32"), "");
-  EXPECT_EQ(DTypeFromName("complex128").bits, 128);
-  EXPECT_EQ(DTypeFromName("bool").code, kOpwrightBool);
-  EXPECT_EQ(DTypeFromName("fp16").bits, 0);
+  EXPECT_EQ(DTypeNamed("complex128").bits, 128);
+  EXPECT_EQ(DTypeNamed("bool").code, kOpwrightBool);
+  EXPECT_EQ(DTypeNamed("fp16").bits, 0);
 }
 
 }  // namespace

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libopwright_mindspore.so: the operators of this process for Opwright's own adapter, which names them by
+// a token. Unlike the functions in an operator library it knows metadefs and gradients that were bound
+// after the build, and calls the gradient whole.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "base/dtype_name.h"
+#include "base/text.h"
+#include "entries/mindspore/arguments.h"
+#include "entries/mindspore/attrs.h"
+#include "entries/mindspore/shapes.h"
+#include "registry/tokens.h"
+#include "runtime/strided.h"
+#include "runtime/sum_to.h"
+
+namespace opwright::entries {
+namespace {
+
+constexpr const char* kToken = "opwright_token";
+
+std::shared_ptr<Operator> OperatorOf(const ExtraReader& reader) {
+  std::shared_ptr<Operator> op = FindByToken(reader.Int(kToken));
+  if (op != nullptr) return op;
+  throw std::runtime_error(
+      "the operator of this graph is not loaded in this process; load its library with opwright.load "
+      "before the graph runs [LD013]");
+}
+
+opwright::Status Call(Operator& op, ExtraReader& reader, const OpwrightAotCall& call) {
+  Arena arena(nullptr);
+  MindSporeArguments given(op.def(), call, arena);
+  OPWRIGHT_RETURN_IF_ERROR(given.TakeCall());
+  CallArguments arguments;
+  arguments.inputs = given.inputs();
+  arguments.num_inputs = op.def().num_inputs;
+  arguments.outputs = given.outputs();
+  arguments.num_outputs = op.def().num_outputs;
+  arguments.attrs = ReadMindSporeAttrs(op.def(), reader, arena);
+  arguments.num_attrs = op.def().num_attrs;
+  return op.Call(arguments);
+}
+
+opwright::Status Gradient(Operator& op, ExtraReader& reader, const OpwrightAotCall& call) {
+  Arena arena(nullptr);
+  MindSporeArguments given(op.def(), call, arena);
+  OPWRIGHT_RETURN_IF_ERROR(given.TakeGradient(*op.gradient()));
+  return op.CallGradient(given.inputs(), given.outputs(),
+                         ReadMindSporeAttrs(op.def(), reader, arena), op.def().num_attrs,
+                         given.output_grads(), given.input_grads());
+}
+
+// params: a gradient, an input, the result, which has the input's shape and dtype. What was unknown
+// when the graph was compiled is judged here.
+opwright::Status Reduce(ExtraReader& reader, const OpwrightAotCall& call) {
+  OpwrightTensor t[3] = {};
+  for (int k = 0; k < 3; ++k) {
+    t[k].data = call.params[k];
+    t[k].device_type = 1;
+    t[k].ndim = call.ndims[k];
+    t[k].shape = call.shapes[k];
+    t[k].dtype = DTypeNamed(call.dtypes[k]);
+  }
+  if (IsSameShape(t[0].ndim, t[0].shape, t[1].ndim, t[1].shape)) {
+    CopyTensor(t[0], t[2]);
+    return {};
+  }
+  if (reader.Int("opwright_sums") == 0 || !SumsTo(t[0], t[1])) {
+    int64_t size = 0;
+    const std::string op = reader.String("opwright_operator", &size);
+    return MakeError("GR005", StrCat(op, ": the bprop's gradient of input ",
+                                     reader.String("opwright_input", &size), " has shape ",
+                                     ShapeText(t[0]), ", ", ShapeText(t[1]),
+                                     " is due: the input's own"));
+  }
+  SumTo(t[0], t[2]);
+  return {};
+}
+
+template <class Body>
+int Throwing(const OpwrightAotCall& call, const Body& body) {
+  std::string failure;
+  {
+    ExtraReader reader(call.extra);
+    const std::shared_ptr<Operator> op = OperatorOf(reader);
+    const opwright::Status status = body(*op, reader, call);
+    if (status.ok()) return 0;
+    failure = status.error().Text();
+  }
+  throw std::runtime_error(failure);
+}
+
+}  // namespace
+}  // namespace opwright::entries
+
+using opwright::entries::ExtraReader;
+
+#define OPWRIGHT_EXPORT extern "C" __attribute__((visibility("default")))
+
+OPWRIGHT_EXPORT int opwright_call(int n, void** params, int* ndims, int64_t** shapes,
+                                  const char** dtypes, void*, void* extra) {
+  return opwright::entries::Throwing({n, params, ndims, shapes, dtypes, extra},
+                                     opwright::entries::Call);
+}
+
+OPWRIGHT_EXPORT OpwrightVector opwright_callInferShape(int* ndims, int64_t** shapes, void* extra) {
+  const ExtraReader reader(extra);
+  const auto op = opwright::entries::OperatorOf(reader);
+  return opwright::entries::InferForMindSpore(op->def(), ndims, shapes, extra);
+}
+
+OPWRIGHT_EXPORT int opwright_gradient(int n, void** params, int* ndims, int64_t** shapes,
+                                      const char** dtypes, void*, void* extra) {
+  return opwright::entries::Throwing({n, params, ndims, shapes, dtypes, extra},
+                                     opwright::entries::Gradient);
+}
+
+OPWRIGHT_EXPORT int opwright_reduce(int n, void** params, int* ndims, int64_t** shapes,
+                                    const char** dtypes, void*, void* extra) {
+  std::string failure;
+  {
+    ExtraReader reader(extra);
+    const opwright::Status status =
+        opwright::entries::Reduce(reader, {n, params, ndims, shapes, dtypes, extra});
+    if (status.ok()) return 0;
+    failure = status.error().Text();
+  }
+  throw std::runtime_error(failure);
+}
+
+OPWRIGHT_EXPORT OpwrightVector opwright_reduceInferShape(int* ndims, int64_t** shapes, void*) {
+  return opwright::entries::ToMindSpore({{shapes[1], shapes[1] + ndims[1]}});
+}
+
+// The gradients have the shapes of their inputs.
+OPWRIGHT_EXPORT OpwrightVector opwright_gradientInferShape(int* ndims, int64_t** shapes,
+                                                           void* extra) {
+  const ExtraReader reader(extra);
+  const auto op = opwright::entries::OperatorOf(reader);
+  const OpwrightGradient& gradient = *op->gradient();
+  std::vector<opwright::entries::MindSporeShape> result;
+  for (int32_t i = 0; i < op->def().num_inputs; ++i)
+    for (int32_t k = 0; k < gradient.num_outputs; ++k)
+      if (gradient.outputs[k] == i) result.emplace_back(shapes[i], shapes[i] + ndims[i]);
+  return opwright::entries::ToMindSpore(std::move(result));
+}
+
+// The process, which is ending, ends with exit code 1.
+OPWRIGHT_EXPORT void opwright_exit_with_failure() {
+  atexit([] {
+    fflush(nullptr);
+    _exit(1);
+  });
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What MindSpore's ahead-of-time loader finds in an operator library: a function by the operator's name
+// and another one that infers shapes. MindSpore shows the words of a std::exception to the user, and
+// only the number of a returned code: so errors are thrown.
+#include <stdexcept>
+#include <string>
+
+#include "entries/host.h"
+#include "entries/mindspore/arguments.h"
+#include "entries/mindspore/attrs.h"
+#include "entries/mindspore/shapes.h"
+#include "opwright/stub.h"
+#include "runtime/launch.h"
+
+namespace opwright::entries {
+namespace {
+
+const OpwrightOpDef& DefOf(int32_t index) { return *opwright_stub.operators[index].entry->def; }
+
+opwright::Status Call(int32_t index, const OpwrightAotCall& call) {
+  const OpwrightOpDef& def = DefOf(index);
+  Arena arena(nullptr);
+  MindSporeArguments arguments(def, call, arena);
+  OPWRIGHT_RETURN_IF_ERROR(arguments.TakeCall());
+  ExtraReader reader(call.extra);
+  Expected<void*> instance = KernelInstance(index);
+  if (!instance.ok()) return instance.TakeError();
+  Launch launch;
+  launch.entry = opwright_stub.operators[index].entry;
+  launch.def = &def;
+  launch.instance = *instance;
+  launch.inputs = arguments.inputs();
+  launch.num_inputs = def.num_inputs;
+  launch.outputs = arguments.outputs();
+  launch.num_outputs = def.num_outputs;
+  launch.attrs = ReadMindSporeAttrs(def, reader, arena);
+  launch.num_attrs = def.num_attrs;
+  return Run(launch);
+}
+
+}  // namespace
+}  // namespace opwright::entries
+
+extern "C" {
+
+int opwright_mindspore_call(int32_t index, const OpwrightAotCall* call) {
+  std::string failure;
+  {
+    const opwright::Status status = opwright::entries::Call(index, *call);
+    if (status.ok()) return 0;
+    failure = status.error().Text();
+  }
+  throw std::runtime_error(failure);
+}
+
+OpwrightVector opwright_mindspore_infer(int32_t index, int* ndims, int64_t** shapes, void* extra) {
+  const OpwrightOpDef& def = opwright::entries::DefOf(index);
+  return opwright::entries::InferForMindSpore(def, ndims, shapes, extra);
+}
+
+}  // extern "C"

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attribute values as MindSpore's users give them."""
+
+from __future__ import annotations
+
+from opwright import _errors
+from opwright._dtypes import name_of
+
+_NAMES = {
+    1: "int", 2: "float", 3: "string", 4: "bool", 5: "type",
+    6: "list_int", 7: "list_float", 8: "list_string", 9: "list_bool", 10: "list_list_int",
+}  # fmt: skip
+_TYPE = 5
+_SCALARS = {1: int, 2: (int, float), 3: str, 4: bool, 6: int, 7: (int, float), 8: str, 9: bool, 10: int}
+
+
+def _fits(value, kind: int) -> bool:
+    if kind < 6:
+        return isinstance(value, _SCALARS[kind]) and (kind == 4 or not isinstance(value, bool))
+    return isinstance(value, (list, tuple)) and all(
+        _fits(each, 6 if kind == 10 else {6: 1, 7: 2, 8: 3, 9: 4}[kind]) for each in value
+    )
+
+
+def plain(op: str, attr, value):
+    """A value of the attribute's type; CL006 when it is none."""
+    if hasattr(value, "tolist"):  # numpy's
+        value = value.tolist()
+    if attr.type == _TYPE:
+        return name_of(value).lower()
+    if _fits(value, attr.type):
+        return value
+    raise _errors.make(
+        "CL006",
+        f"{op}: attribute {attr.name} is {_NAMES[attr.type]} in the metadef, "
+        f"{repr(value)[:80]} was given",
+    )
+
+
+def known(op: str, definition, values: dict) -> dict:
+    """Attributes by name, each of its type; CL006 for a name that is none."""
+    attrs = {attr.name: attr for attr in definition.attrs}
+    for name in values:
+        if name not in attrs:
+            there = ", ".join(attrs) or "none"
+            raise _errors.make("CL006", f"{op}: no attribute is named {name}; there are {there}")
+    return {name: plain(op, attrs[name], value) for name, value in values.items()}
+
+
+def from_reg_info(definition, reg_info) -> dict:
+    """The attributes of what CustomRegOp(...).get_op_info() returns."""
+    if reg_info is None:
+        return {}
+    if not isinstance(reg_info, dict):
+        raise _errors.make(
+            "CL006",
+            f"{definition.name}: reg_info is a {type(reg_info).__name__}; "
+            "CustomRegOp(...).get_op_info() is due",
+        )
+    values = {
+        item["name"]: item["value"]
+        for item in reg_info.get("attr", [])
+        if item.get("value") is not None and item["value"] != "all"
+    }
+    return known(definition.name, definition, values)

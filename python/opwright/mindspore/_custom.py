@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""opwright.mindspore.Custom: mindspore.ops.Custom that is checked before MindSpore sees it."""
+
+from __future__ import annotations
+
+from mindspore import ops
+from mindspore.common import dtype as mstype
+
+from opwright import _core, _errors
+from opwright._definition import DYNAMIC, OPTIONAL
+from opwright._operator import Spec
+from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _target
+from opwright.mindspore._attributes import from_reg_info, plain
+from opwright.mindspore._dtypes import tensor_type_of
+
+
+class Custom(ops.Custom):
+    """An operator as a MindSpore primitive, in PyNative mode, ms.jit and graph mode alike.
+
+    func: "lib.so:function" or an operator library or folder (func_type "aot"; without ":function" the
+    library's one forward operator), a Python function on numpy arrays ("pyfunc"), the name of a
+    registered operator ("customize"), or an `Operator`.
+    out_shape, out_dtype: a shape, a dtype, tuples of them for several outputs, or functions of the
+    inputs' shapes and dtypes. An operator of ours needs neither: its metadef says them, and what is
+    given must agree.
+    bprop: (inputs..., out, dout) -> a tuple with one gradient for each input; without one, an operator
+    of ours takes its backward operator. reg_info: attributes, as CustomRegOp makes them.
+    out_dshape is another name for out_shape.
+    """
+
+    _operator = None
+    _attrs: dict
+
+    def __init__(
+        self,
+        func,
+        out_shape=None,
+        out_dtype=None,
+        func_type: str = "pyfunc",
+        bprop=None,
+        reg_info=None,
+        *,
+        out_dshape=None,
+    ):
+        if out_dshape is not None:
+            if out_shape is not None:
+                raise _errors.make(
+                    "CL020", "out_shape and out_dshape are two names for one argument; give one"
+                )
+            out_shape = out_dshape
+        target = _target.find(func, func_type)
+        self._opwright_name = target.name
+        self._declared = (out_shape, out_dtype)
+        self._count = None  # of inputs, when only the bprop says it
+        self._arguments = (func, out_shape, out_dtype, func_type, bprop, reg_info)
+        _declared.check_constants(target.name, out_shape, out_dtype)
+        if target.operator is not None:
+            self._init_ours(target.operator, bprop, reg_info)
+        else:
+            self._init_foreign(target, bprop, reg_info)
+        _at_exit.watch()
+
+    def _init_ours(self, operator, bprop, reg_info) -> None:
+        definition = operator.definition
+        self._attrs = from_reg_info(definition, reg_info)
+        # With lists or optional inputs MindSpore's shape function cannot tell how many inputs came.
+        by_library = all(param.kind not in (DYNAMIC, OPTIONAL) for param in definition.inputs)
+        super().__init__(
+            f"{_bridge.LIBRARY}:opwright_call",
+            None if by_library else self._never,
+            self._never,
+            "aot",
+            _gradient.of_operator(operator, bprop, self._attrs),
+        )
+        self._operator = operator
+        self._by_library = by_library
+        _bridge.point_at(self, operator._core.token, len(definition.outputs))
+        for name, value in self._attrs.items():
+            self._pass_attr(name, value)
+
+    def _init_foreign(self, target, bprop, reg_info) -> None:
+        out_shape, out_dtype = self._declared
+        if target.func_type == "aot" and reg_info is None:
+            for name, value in (("out_shape", out_shape), ("out_dtype", out_dtype)):
+                if value is None:
+                    raise _errors.make(
+                        "CL020",
+                        f"{target.name}: {name} is missing; its library was not built by Opwright, "
+                        "so nothing else says the output",
+                    )
+        rule = None
+        if bprop is not None:
+            self._count = _gradient.inputs_of(target.name, bprop)
+            rule = _gradient.of_function(target.name, bprop)
+        super().__init__(target.func, out_shape, out_dtype, target.func_type, rule, reg_info)
+        _bridge.mark_unique(self)
+
+    @staticmethod
+    def _never(*given):
+        raise AssertionError("__infer__ answers")
+
+    def add_prim_attr(self, name, value):
+        """An attribute of the operator, or one of MindSpore's own."""
+        if self._operator is not None:
+            for attr in self._operator.definition.attrs:
+                if attr.name == name:
+                    self._attrs[name] = value = plain(self._opwright_name, attr, value)
+                    self.bprop = _gradient.of_operator(
+                        self._operator, self._arguments[4], self._attrs
+                    )
+                    self._pass_attr(name, value)
+                    return self
+        return super().add_prim_attr(name, value)
+
+    def _pass_attr(self, name: str, value) -> None:
+        kind = next(a.type for a in self._operator.definition.attrs if a.name == name)
+        super().add_prim_attr(f"opwright.{name}", _bridge.encode(kind, value))
+
+    def get_bprop(self):
+        return self.bprop
+
+    def __infer__(self, *arguments):
+        if self._operator is not None:
+            return self._infer_ours(arguments)
+        return self._infer_declared(arguments)
+
+    def _infer_declared(self, arguments):
+        name = self._opwright_name
+        if self._count is not None and len(arguments) != self._count:
+            raise _errors.make(
+                "CL001",
+                f"{name}: {len(arguments)} inputs given, its bprop declares {self._count}",
+            )
+        if self.bprop is None:
+            self.bprop = _gradient.refusal(name, len(arguments))
+        out_shape, out_dtype = self._declared
+        if out_shape is None or out_dtype is None:
+            return super().__infer__(*arguments)
+        for i, each in enumerate(map(_abstract.of_infer, arguments)):
+            if not _abstract.is_known(each.shape):
+                raise _errors.make(
+                    "CL004",
+                    f"{name}: input {i} has shape {list(each.shape)}, unknown until run time; known "
+                    "dimensions are due, or a library built by Opwright, which infers them then",
+                )
+        shapes = _declared.settle(name, out_shape, arguments, "shape")
+        dtypes = _declared.settle(name, out_dtype, arguments, "dtype")
+        _declared.check_counts(name, {"out_shape": len(shapes), "out_dtype": len(dtypes)})
+        return _inferred(shapes, dtypes)
+
+    def _infer_ours(self, arguments):
+        operator = self._operator
+        definition = operator.definition
+        given = list(map(_abstract.of_infer, arguments))
+        if len(given) != len(definition.inputs):
+            names = ", ".join(param.name for param in definition.inputs)
+            raise _errors.make(
+                "CL001",
+                f"{operator.name}: {len(given)} inputs given, the metadef lists "
+                f"{len(definition.inputs)} ({names}); None stands for an optional one",
+            )
+        tensors = [each for arg in given for each in (arg.items or (arg,))]
+        if all(_abstract.is_known(each.shape) for each in tensors):
+            specs = operator.infer(*map(_spec, given), **self._attrs)
+            specs = (specs,) if isinstance(specs, Spec) else specs
+            shapes = tuple(list(spec.shape) for spec in specs)
+            names = [spec.dtype for spec in specs]
+        elif not self._by_library:
+            raise _errors.make(
+                "CL004",
+                f"{operator.name}: a shape is unknown until run time; an operator with optional "
+                "inputs or lists takes known shapes in MindSpore",
+            )
+        else:
+            column = _core.select_column(operator._core, [_abstract.dtype_names(each) for each in given])
+            names = [param.dtypes[column] for param in definition.outputs]
+            shapes = None
+        dtypes = tuple(tensor_type_of(name) for name in names)
+        self._compare(arguments, shapes, dtypes)
+        return _inferred(shapes or ([1],) * len(dtypes), dtypes)
+
+    def _compare(self, arguments, shapes, dtypes) -> None:
+        """What the user declares of one of our operators against what its metadef says."""
+        name = self._opwright_name
+        for key, declared, due in (
+            ("shape", self._declared[0], shapes),
+            ("dtype", self._declared[1], dtypes),
+        ):
+            if declared is None or due is None:
+                continue
+            said = _declared.settle(name, declared, arguments, key)
+            if list(said) != list(due):
+                raise _errors.make(
+                    "CL020",
+                    f"{name}: out_{key} says {_words(said)}, by its metadef the output is "
+                    f"{_words(due)}; leave out_{key} out",
+                )
+
+    def __deepcopy__(self, memo):
+        """A model is copied; its operators have no state. MindSpore's own copy fails."""
+        return self
+
+    def __copy__(self):
+        return self
+
+    def __reduce__(self):
+        return _restore, self._arguments
+
+
+def _restore(func, out_shape, out_dtype, func_type, bprop, reg_info) -> Custom:
+    return Custom(func, out_shape, out_dtype, func_type, bprop, reg_info)
+
+
+def _spec(given):
+    if given.kind == "tensor":
+        return Spec(given.shape, given.dtype)
+    if given.kind in ("tuple", "list"):
+        return [_spec(each) for each in given.items]
+    return given.value  # a number; None for none
+
+
+def _words(declared) -> str:
+    texts = [
+        str(each.element_type() if isinstance(each, mstype.TensorType) else each)
+        for each in declared
+    ]
+    return texts[0] if len(texts) == 1 else "(" + ", ".join(texts) + ")"
+
+
+def _inferred(shapes, dtypes) -> dict:
+    if len(shapes) == 1:
+        shapes, dtypes = shapes[0], dtypes[0]
+    return {"shape": shapes, "dtype": dtypes, "value": None}

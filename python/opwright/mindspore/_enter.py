@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the hooks call: operators learn to take MindSpore tensors."""
+
+from __future__ import annotations
+
+import mindspore as ms
+
+from opwright._operator import Operator
+from opwright.mindspore._call import Call, construct
+
+# MindSpore's compiler reads this method of an operator that it meets.
+Operator._mindspore_construct = construct
+Operator.__parse_method__ = "_mindspore_construct"
+
+
+def prepare(operator: Operator) -> None:
+    operator._calls[ms.Tensor] = operator._calls[ms.Parameter] = Call(operator)
+
+
+def enter(library) -> None:
+    """Nothing: MindSpore opens libraries by their path."""
+
+
+def rule_bound() -> None:
+    """Nothing: primitives are looked up by the rule too."""
+
+
+def follow() -> None:
+    """Nothing: MindSpore has no registry of its own."""

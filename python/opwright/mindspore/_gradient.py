@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gradient of an operator in MindSpore: a Python rule, the compiled backward operator, or a refusal
+in words; alike in every mode."""
+
+from __future__ import annotations
+
+import inspect
+
+from mindspore import ops
+
+from opwright import _bprop, _errors
+from opwright._definition import DYNAMIC
+from opwright.mindspore import _bridge, _wrap
+from opwright.mindspore._readable import readable
+from opwright.mindspore._verdict import Refuse, Verdict
+
+
+def of_operator(op, rule, attrs: dict):
+    """The bprop of one of our operators. rule: the user's, or None for what the operator has."""
+    rule = rule if rule is not None else op.python_bprop
+    count = len(op.definition.inputs)
+    if rule is not None:
+        _bprop.check_signature(op, rule)
+        readable_rule = readable(op.name, rule)
+        names = _bprop.keyword_attrs(op, rule)
+        if names:
+            values = {attr.name: attr.default for attr in op.definition.attrs} | attrs
+            readable_rule = _wrap.with_attrs(readable_rule, {name: values[name] for name in names})
+        return _checked(
+            op.name,
+            readable_rule,
+            tuple(param.name for param in op.definition.inputs),
+            tuple(op.definition.broadcasts(i) for i in range(count)),
+        )
+    if op.backward is None:
+        return _wrap.refusal(count, Refuse(op.name, "GR001", _no_gradient(op.name)))
+    return _compiled(op, attrs)
+
+
+def of_function(name: str, rule):
+    """The bprop of what is not ours: only the rule says how many inputs there are. None without a
+    rule; the number of inputs then comes with the first call."""
+    count = inputs_of(name, rule)
+    names = tuple(str(i) for i in range(count))
+    return _checked(name, readable(name, rule), names, (False,) * count)
+
+
+def inputs_of(name: str, rule) -> int:
+    """How many inputs a rule is for: its parameters but out and dout."""
+    if not callable(rule):
+        raise _errors.make(
+            "GR007", f"{name}: a bprop is a function, {type(rule).__name__} was given"
+        )
+    try:
+        parameters = list(inspect.signature(rule).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        raise _errors.make(
+            "GR007",
+            f"{name}: the bprop takes *{parameters[-1].name}, which compiled modes cannot; write "
+            "its parameters out: def bprop(x, y, out, dout)",
+        )
+    due = [
+        p
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    if len(due) < 2:
+        words = ", ".join(p.name for p in due) or "nothing"
+        raise _errors.make(
+            "GR007",
+            f"{name}: the bprop takes ({words}); due are the inputs, out and dout: "
+            "def bprop(x, out, dout)",
+        )
+    return len(due) - 2
+
+
+def refusal(name: str, count: int):
+    return _wrap.refusal(count, Refuse(name, "GR001", _no_gradient(name)))
+
+
+def _no_gradient(name: str) -> str:
+    return (
+        f"{name} has no gradient; give bprop=, name a backward operator in its metadef's "
+        '"gradient", or bind a Python rule with @operator.bprop'
+    )
+
+
+def _checked(name: str, rule, names: tuple[str, ...], reducible: tuple[bool, ...]):
+    verdict = Verdict(name, names, reducible)
+    settles = [
+        _wrap.settler(_reduction(name, each, sums))
+        for each, sums in zip(names, reducible, strict=True)
+    ]
+    return _wrap.around_rule(rule, len(names), verdict, settles)
+
+
+def _reduction(op: str, name: str, sums: bool) -> ops.Custom:
+    """(gradient, input) -> the gradient in the input's shape and dtype: summed where the input was
+    broadcast, else checked. Shapes that are unknown while compiling are judged here."""
+
+    def spread(grad, x, out, dout):
+        return (ops.cast(ops.broadcast_to(dout, ops.shape(grad)), grad.dtype), ops.zeros_like(x))
+
+    def out_dtype(grad, x):
+        return x
+
+    made = _bridge.primitive("opwright_reduce", out_dtype, spread, 0, 1)
+    made.add_prim_attr("opwright_operator", op)
+    made.add_prim_attr("opwright_input", name)
+    made.add_prim_attr("opwright_sums", int(sums))
+    return made
+
+
+def _compiled(op, attrs: dict):
+    """The whole gradient as one kernel call: opwright_gradient takes inputs, outputs and their
+    gradients, and gives the gradients that the backward operator has, in the order of the inputs."""
+    definition, backward = op.definition, op.backward
+    given = sorted(definition.gradient.outputs)
+    count, num_outputs = len(definition.inputs), len(definition.outputs)
+    for i, param in enumerate(definition.inputs):
+        if param.kind == DYNAMIC:
+            return _wrap.refusal(
+                count,
+                Refuse(
+                    op.name,
+                    "GR001",
+                    f"{op.name}: no gradient for the list {param.name} in MindSpore yet",
+                ),
+            )
+        if i not in given and any("float" in dtype for dtype in param.dtypes):
+            words = (
+                f"{op.name}: the backward operator {backward.name} gives no gradient for input "
+                f"{param.name}, which MindSpore always asks for; add it, or give bprop="
+            )
+            return _wrap.refusal(count, Refuse(op.name, "GR002", words))
+    second = _wrap.refusal(
+        count + 2 * num_outputs,
+        Refuse(
+            op.name,
+            "GR021",
+            f"{op.name}: its backward operator {backward.name} has no gradient; a second derivative, "
+            "or a jvp, was asked for",
+        ),
+    )
+
+    def out_dtype(*inputs):
+        return inputs[given[0]] if len(given) == 1 else tuple(inputs[i] for i in given)
+
+    made = _bridge.primitive("opwright_gradient", out_dtype, second, op._core.token, len(given))
+    kinds = {attr.name: attr.type for attr in definition.attrs}
+    for name, value in attrs.items():
+        made.add_prim_attr(f"opwright.{name}", _bridge.encode(kinds[name], value))
+    return _wrap.around_backward(made, count, num_outputs, given)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that MindSpore's compiler can read, whatever a user gives as bprop.
+
+Compiled modes parse a function's source from its file. Lambdas inside of a call, partials, callable
+objects and functions of the console run in PyNative mode and fail when compiled; here they become
+functions in real files, or are refused in every mode.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+import types
+from pathlib import Path
+
+import mindspore as ms
+
+from opwright import _core, _errors
+
+_PARTIAL = """
+def bind(rule, before, named):
+    def bprop(*arguments):
+        return rule(*before, *arguments, **named)
+    return bprop
+"""
+_OBJECT = """
+def bind(rule):
+    def bprop(*arguments):
+        return rule(*arguments)
+    return bprop
+"""
+# What only runs in Python: a compiled graph cannot follow it.
+_PYTHON_ONLY = ("asnumpy",)
+
+
+def module_of(text: str):
+    """A module of this text in a file of the cache, which is written once and stays."""
+    name = "_opwright_" + hashlib.sha256(text.encode()).hexdigest()[:20]
+    if name in sys.modules:
+        return sys.modules[name]
+    path = Path(_core.cache_folder("mindspore")) / f"{name}.py"
+    if not path.exists() or path.read_text() != text:
+        own = path.with_suffix(f".{os.getpid()}")
+        own.write_text(text)
+        own.replace(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules[name] = module
+    return module
+
+
+def readable(op: str, rule):
+    """The rule itself or one like it that every mode takes; GR020 when there is none."""
+    if isinstance(rule, functools.partial):
+        inner = readable(op, rule.func)
+        return module_of(_PARTIAL).bind(inner, rule.args, dict(rule.keywords))
+    if isinstance(rule, types.FunctionType):
+        _refuse_python_only(op, rule)
+        return _lambda(op, rule) if rule.__name__ == "<lambda>" else _function(op, rule)
+    if isinstance(rule, types.MethodType):
+        _refuse_python_only(op, rule.__func__)
+        return rule
+    if isinstance(rule, (ms.nn.Cell, ms.ops.Primitive)):
+        return rule
+    if callable(rule):
+        return module_of(_OBJECT).bind(rule)
+    raise _errors.make("GR007", f"{op}: a bprop is a function, {type(rule).__name__} was given")
+
+
+def _refuse_python_only(op: str, rule: types.FunctionType) -> None:
+    codes = [rule.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [const for const in code.co_consts if isinstance(const, types.CodeType)]
+        for name in _PYTHON_ONLY:
+            if name in code.co_names:
+                raise _errors.make(
+                    "GR020",
+                    f"{op}: the bprop {rule.__name__} uses .{name}(), which ms.jit and graph mode "
+                    "cannot compile; write it with mindspore.ops",
+                )
+
+
+def _function(op: str, rule: types.FunctionType):
+    try:
+        inspect.getsource(rule)
+    except (OSError, TypeError):
+        raise _errors.make(
+            "GR020",
+            f"{op}: the bprop {rule.__name__} has no source file (made by exec, or typed after "
+            "python -c?), which ms.jit and graph mode read; define it in a .py file",
+        ) from None
+    if os.path.exists(rule.__code__.co_filename) and rule.__module__ is not None:
+        return rule
+    # Of a notebook: its text is in linecache, but MindSpore wants a module.
+    copy = types.FunctionType(
+        rule.__code__, rule.__globals__, rule.__name__, rule.__defaults__, rule.__closure__
+    )
+    copy.__kwdefaults__ = rule.__kwdefaults__
+    copy.__module__ = rule.__module__ or "__main__"
+    return copy
+
+
+def _lambda(op: str, rule: types.FunctionType):
+    """The lambda as a named function of a file; globals, defaults and closure stay the user's."""
+    node = _find_lambda(op, rule)
+    free = rule.__code__.co_freevars
+    text = (
+        f"def bind({', '.join(free)}):\n"
+        f"    def bprop({ast.unparse(node.args)}):\n"
+        f"        return {ast.unparse(node.body)}\n"
+        "    return bprop\n"
+    )
+    bind = module_of(text).bind
+    code = next(c for c in bind.__code__.co_consts if isinstance(c, types.CodeType))
+    cells = dict(zip(free, rule.__closure__ or (), strict=True))
+    made = types.FunctionType(
+        code,
+        rule.__globals__,
+        "bprop",
+        rule.__defaults__,
+        tuple(cells[name] for name in code.co_freevars),
+    )
+    made.__kwdefaults__ = rule.__kwdefaults__
+    made.__module__ = rule.__module__ or "__main__"
+    return made
+
+
+def _find_lambda(op: str, rule: types.FunctionType) -> ast.Lambda:
+    code = rule.__code__
+    unknown = _errors.make(
+        "GR020",
+        f"{op}: the source of the lambda given as bprop is not found, which ms.jit and graph mode "
+        "read; write a function with def",
+    )
+    try:
+        lines, _ = inspect.findsource(rule)
+        tree = ast.parse("".join(lines))
+    except (OSError, TypeError, SyntaxError):
+        raise unknown from None
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda)
+        and node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno)
+        and _same_code(node, code)
+    ]
+    if not found:
+        raise unknown
+    # Equal lambdas on one line are one text: whichever is taken, it is the right one.
+    if len({ast.unparse(node) for node in found}) > 1:
+        raise unknown
+    return found[0]
+
+
+def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Whether the lambda, compiled where it stands, is this code."""
+    free = code.co_freevars
+    inside = f"def bind({', '.join(free)}):\n return {ast.unparse(node)}\n" if free else ast.unparse(node)
+    module = compile(inside, "<lambda>", "exec")
+    codes = [c for c in module.co_consts if isinstance(c, types.CodeType)]
+    while codes:
+        each = codes.pop()
+        if each.co_name == "<lambda>" and (
+            each.co_code == code.co_code
+            and each.co_names == code.co_names
+            and each.co_varnames == code.co_varnames
+            and [c for c in each.co_consts if not isinstance(c, types.CodeType)]
+            == [c for c in code.co_consts if not isinstance(c, types.CodeType)]
+        ):
+            return True
+        codes += [c for c in each.co_consts if isinstance(c, types.CodeType)]
+    return False

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The judge of what a bprop returned: the same words in PyNative mode, ms.jit and graph mode.
+
+Constant primitives: compiled modes run their __infer__ while they compile, where every shape and dtype
+is known or unknown but there, and an exception from it reaches the user as it is; PyNative runs their
+__call__. In a compiled graph nothing of them is left.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+from mindspore.ops import PrimitiveWithInfer
+
+from opwright import _bprop, _errors
+from opwright.mindspore import _abstract
+
+# What is to be done with a gradient that may pass.
+KEEP, CAST, ZEROS, REDUCE = range(4)
+
+_count = itertools.count()
+
+
+class _Constant(PrimitiveWithInfer):
+    """A primitive that compiled modes compute while they compile."""
+
+    def __init__(self, name: str):
+        # MindSpore says the name when it cannot infer; and keeps what it knows by it.
+        super().__init__(f"{name} ({next(_count)})")
+        self.set_const_prim(True)
+        self.add_prim_attr("forbid_reuse_result", True)
+
+    def __infer__(self, *given):
+        value = self.judge(*map(_abstract.of_infer, given))
+        return {"dtype": None, "shape": None, "value": value}
+
+    def __call__(self, *given):
+        return self.judge(*map(_abstract.of_value, given))
+
+
+class Verdict(_Constant):
+    """(gradients, *inputs, out) -> what to do with each gradient; GR003 to GR006 as exceptions."""
+
+    def __init__(self, op: str, names: tuple[str, ...], reducible: tuple[bool, ...]):
+        super().__init__(
+            f"{op}: what the bprop returns is unknown until run time (Python-only code in it?), "
+            "which ms.jit and graph mode cannot compile"
+        )
+        self._op = op
+        self._names = names
+        self._reducible = reducible
+
+    def judge(self, returned, *inputs):
+        inputs = inputs[: len(self._names)]
+        due = [
+            _bprop.Due(
+                name,
+                is_float(each),
+                each.shape,
+                each.dtype,
+                reducible,
+            )
+            for name, each, reducible in zip(self._names, inputs, self._reducible, strict=True)
+        ]
+        _bprop.settle(self._op, _as_returned(returned, due), due, _Adapter)
+        return tuple(
+            self._action(grad, each, reducible)
+            for grad, each, reducible in zip(
+                returned.items, inputs, self._reducible, strict=True
+            )
+        )
+
+    def _action(self, grad, given, reducible: bool) -> int:
+        if not is_float(given):
+            return ZEROS if given.kind == "tensor" else KEEP
+        known = _abstract.is_known(grad.shape) and _abstract.is_known(given.shape)
+        if not known or grad.shape != given.shape:
+            return REDUCE  # and checked by it
+        return KEEP if grad.dtype == given.dtype else CAST
+
+
+def is_float(each) -> bool:
+    return each.kind == "tensor" and each.dtype.startswith(("float", "bfloat", "complex"))
+
+
+def _as_returned(returned, due):
+    """What came as _bprop.settle takes it. An unknown shape that may be right counts as right."""
+    if returned.kind == "none":
+        return None
+    if returned.kind != "tuple":
+        return returned
+    grads = [None if grad.kind == "none" else grad for grad in returned.items]
+    if len(grads) == len(due):
+        for k, item in enumerate(due):
+            grad = grads[k]
+            if _Adapter.is_tensor(grad) and _abstract.may_be_equal(grad.shape, item.shape):
+                grads[k] = replace(grad, shape=item.shape)
+    return tuple(grads)
+
+
+class _Adapter:
+    """Abstracts as _bprop.settle sees tensors. Casting and summing come later, by the action."""
+
+    @staticmethod
+    def is_tensor(value) -> bool:
+        return isinstance(value, _abstract.Abstract) and value.kind == "tensor"
+
+    is_float = staticmethod(is_float)
+
+    @staticmethod
+    def shape(value):
+        return value.shape
+
+    @staticmethod
+    def dtype(value):
+        return value.dtype
+
+    @staticmethod
+    def kind(value) -> str:
+        return "Python number" if value.kind == "number" else value.kind
+
+    @staticmethod
+    def cast(value, dtype):
+        return value
+
+    @staticmethod
+    def reduce(value, shape):
+        return replace(value, shape=shape) if _sums_to(value.shape, shape) else value
+
+
+def _sums_to(shape, wanted) -> bool:
+    """Whether a tensor of the one shape can come from broadcasting one of the other."""
+    if _abstract.UNKNOWN_RANK in (tuple(shape), tuple(wanted)):
+        return True
+    tail = shape[len(shape) - len(wanted) :]
+    return len(shape) >= len(wanted) and all(
+        a == b or b == 1 or a < 0 or b < 0 for a, b in zip(tail, wanted, strict=True)
+    )
+
+
+class Refuse(_Constant):
+    """Raises when a gradient is asked for that there is not."""
+
+    def __init__(self, op: str, code: str, text: str):
+        super().__init__(op)
+        self._code = code
+        self._text = text
+
+    def judge(self, *given):
+        raise _errors.make(self._code, self._text)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bprop that MindSpore is given, around the user's rule or the compiled backward operator.
+
+Compiled modes want a function in a file with as many parameters as there are inputs, so its text is
+written for each number of inputs, and once only (_readable.module_of).
+"""
+
+from __future__ import annotations
+
+import mindspore as ms
+from mindspore import ops
+
+from opwright.mindspore._readable import module_of
+from opwright.mindspore._verdict import CAST, KEEP, ZEROS
+
+_RULE = """
+def bind(rule, verdict, settle):
+    def bprop({inputs}out, dout):
+        grads = rule({inputs}out, dout)
+        what = verdict(grads, {inputs}out)
+        return ({settled})
+    return bprop
+"""
+
+_REFUSAL = """
+def bind(refuse, zeros):
+    def bprop({inputs}out, dout):
+        refuse({inputs}out, dout)
+        return ({settled})
+    return bprop
+"""
+
+_COMPILED = """
+def bind(backward, zeros):
+    def bprop({inputs}out, dout):
+        grads = backward({inputs}{outs})
+        return ({settled})
+    return bprop
+"""
+
+
+def _names(count: int) -> list[str]:
+    return [f"x{i}" for i in range(count)]
+
+
+def _inputs(count: int) -> str:
+    return "".join(f"{name}, " for name in _names(count))
+
+
+def zeros(x):
+    """For what has no gradient: an integer tensor, a Python number."""
+    if isinstance(x, ms.Tensor):
+        return ops.zeros_like(x)
+    return x
+
+
+def settler(reduce):
+    """settle(what, gradient, input): what the verdict has found is to be done."""
+
+    def settle(what, grad, x):
+        if what == KEEP:
+            return grad
+        if what == ZEROS:
+            return zeros(x)
+        if what == CAST:
+            return ops.cast(grad, x.dtype)
+        return reduce(grad, x)
+
+    return settle
+
+
+def around_rule(rule, count: int, verdict, settles):
+    """settles: a settler for each input."""
+    text = _RULE.replace("settle)", "".join(f"settle{i}, " for i in range(count)) + ")", 1)
+    settled = "".join(f"settle{i}(what[{i}], grads[{i}], x{i}), " for i in range(count))
+    module = module_of(text.format(inputs=_inputs(count), settled=settled))
+    return module.bind(rule, verdict, *settles)
+
+
+def refusal(count: int, refuse):
+    settled = "".join(f"zeros({name}), " for name in _names(count))
+    return module_of(_REFUSAL.format(inputs=_inputs(count), settled=settled)).bind(refuse, zeros)
+
+
+def around_backward(backward, count: int, num_outputs: int, given: list[int]):
+    """given: the inputs whose gradients the backward operator returns, in its order."""
+    outs = "out, dout"
+    if num_outputs != 1:
+        outs = ", ".join(f"{name}[{k}]" for name in ("out", "dout") for k in range(num_outputs))
+    grads = {i: "grads" if len(given) == 1 else f"grads[{k}]" for k, i in enumerate(given)}
+    settled = "".join(f"{grads.get(i, f'zeros(x{i})')}, " for i in range(count))
+    text = _COMPILED.format(inputs=_inputs(count), outs=outs, settled=settled)
+    return module_of(text).bind(backward, zeros)
+
+
+_WITH_ATTRS = """
+def bind(rule, attrs):
+    def bprop(*arguments):
+        return rule(*arguments, **attrs)
+    return bprop
+"""
+
+
+def with_attrs(rule, attrs: dict):
+    """The rule with the attributes that it takes by keyword."""
+    return module_of(_WITH_ATTRS).bind(rule, attrs)
