@@ -46,6 +46,17 @@ opwright::Status Call(Operator& op, ExtraReader& reader, const OpwrightAotCall& 
   return op.Call(arguments);
 }
 
+opwright::Status InferKnownShapes(void* context, const OpwrightArgument* inputs,
+                                  const OpwrightAttr* attrs, InferredOutput* result, Arena& arena) {
+  auto& op = *static_cast<Operator*>(context);
+  CallArguments arguments;
+  arguments.inputs = inputs;
+  arguments.num_inputs = op.def().num_inputs;
+  arguments.attrs = attrs;
+  arguments.num_attrs = op.def().num_attrs;
+  return op.Infer(arguments, result, arena);
+}
+
 opwright::Status Gradient(Operator& op, ExtraReader& reader, const OpwrightAotCall& call) {
   Arena arena(nullptr);
   MindSporeArguments given(op.def(), call, arena);
@@ -111,7 +122,8 @@ OPWRIGHT_EXPORT int opwright_call(int n, void** params, int* ndims, int64_t** sh
 OPWRIGHT_EXPORT OpwrightVector opwright_callInferShape(int* ndims, int64_t** shapes, void* extra) {
   const ExtraReader reader(extra);
   const auto op = opwright::entries::OperatorOf(reader);
-  return opwright::entries::InferForMindSpore(op->def(), ndims, shapes, extra);
+  return opwright::entries::InferForMindSpore(
+      op->def(), ndims, shapes, extra, &opwright::entries::InferKnownShapes, op.get());
 }
 
 OPWRIGHT_EXPORT int opwright_gradient(int n, void** params, int* ndims, int64_t** shapes,
@@ -143,7 +155,7 @@ OPWRIGHT_EXPORT OpwrightVector opwright_gradientInferShape(int* ndims, int64_t**
   const ExtraReader reader(extra);
   const auto op = opwright::entries::OperatorOf(reader);
   const OpwrightGradient& gradient = *op->gradient();
-  std::vector<opwright::entries::MindSporeShape> result;
+  std::vector<opwright::PartialShape> result;
   for (int32_t i = 0; i < op->def().num_inputs; ++i)
     for (int32_t k = 0; k < gradient.num_outputs; ++k)
       if (gradient.outputs[k] == i) result.emplace_back(shapes[i], shapes[i] + ndims[i]);

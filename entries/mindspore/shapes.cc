@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <new>
-#include <optional>
 #include <stdexcept>
 
 #include "base/text.h"
@@ -11,170 +10,6 @@
 
 namespace opwright::entries {
 namespace {
-
-constexpr int64_t kUnknown = -1;
-const MindSporeShape kUnknownRank = {-2};
-
-bool HasRank(const MindSporeShape& shape) { return shape.size() != 1 || shape[0] != -2; }
-
-// Of what must be equal: what either knows.
-MindSporeShape Merge(const MindSporeShape& a, const MindSporeShape& b) {
-  if (!HasRank(a)) return b;
-  if (!HasRank(b) || a.size() != b.size()) return a;
-  MindSporeShape merged = a;
-  for (size_t k = 0; k < a.size(); ++k)
-    if (merged[k] < 0) merged[k] = b[k];
-  return merged;
-}
-
-MindSporeShape Broadcast(const MindSporeShape& a, const MindSporeShape& b) {
-  if (!HasRank(a) || !HasRank(b)) return kUnknownRank;
-  const MindSporeShape& longer = a.size() >= b.size() ? a : b;
-  const MindSporeShape& other = a.size() >= b.size() ? b : a;
-  MindSporeShape shape = longer;
-  for (size_t k = 0; k < other.size(); ++k) {
-    int64_t& dim = shape[longer.size() - other.size() + k];
-    if (dim == 1 || (dim < 0 && other[k] > 1)) dim = other[k];
-  }
-  return shape;
-}
-
-class Rules {
- public:
-  Rules(const OpwrightOpDef& def, const std::vector<MindSporeShape>& inputs,
-        const OpwrightAttr* attrs)
-      : def_(def),
-        inputs_(inputs),
-        attrs_(attrs),
-        symbols_(static_cast<size_t>(def.num_symbols), kUnknown) {
-    for (int32_t i = 0; i < def.num_inputs; ++i) Bind(*def.inputs[i], inputs[static_cast<size_t>(i)]);
-  }
-
-  MindSporeShape Output(int32_t output) const {
-    const OpwrightShapeRule& rule = *def_.shape_rules[output];
-    switch (rule.kind) {
-      case kOpwrightShapeSame:
-      case kOpwrightShapeForward:
-        return Over(rule, Merge);
-      case kOpwrightShapeBroadcast:
-        return Over(rule, Broadcast);
-      case kOpwrightShapeDims:
-        return Dims(rule);
-      default:
-        return kUnknownRank;
-    }
-  }
-
- private:
-  void Bind(const OpwrightParamDef& param, const MindSporeShape& shape) {
-    const auto due = static_cast<size_t>(param.num_dims);
-    if (!HasRank(shape) || shape.size() < due) return;
-    const size_t lead = shape.size() - due;
-    for (size_t k = 0; k < due; ++k)
-      if (param.dims[k] <= -2 && shape[lead + k] >= 0)
-        symbols_[static_cast<size_t>(-(param.dims[k] + 2))] = shape[lead + k];
-    if (param.leading_any && param.num_dims > 0 && !leading_.has_value())
-      leading_ = MindSporeShape(shape.begin(), shape.begin() + static_cast<int64_t>(lead));
-  }
-
-  template <class Join>
-  MindSporeShape Over(const OpwrightShapeRule& rule, const Join& join) const {
-    if (rule.num_args == 0) return kUnknownRank;
-    MindSporeShape shape = inputs_[static_cast<size_t>(rule.args[0])];
-    for (int32_t k = 1; k < rule.num_args; ++k)
-      shape = join(shape, inputs_[static_cast<size_t>(rule.args[k])]);
-    return shape;
-  }
-
-  int64_t Dim(int64_t input, int64_t axis) const {
-    const MindSporeShape& shape = inputs_[static_cast<size_t>(input)];
-    if (!HasRank(shape)) return kUnknown;
-    if (axis < 0) axis += static_cast<int64_t>(shape.size());
-    return axis < 0 || axis >= static_cast<int64_t>(shape.size())
-               ? kUnknown
-               : shape[static_cast<size_t>(axis)];
-  }
-
-  int64_t Value(int64_t attr) const {
-    const OpwrightAttr& given = attrs_[attr];
-    return (given.type != 0 ? given : def_.attrs[attr]->default_value).value.i;
-  }
-
-  static std::optional<int64_t> Apply(int64_t op, int64_t a, int64_t b) {
-    int64_t out = 0;
-    bool overflow = false;
-    switch (op) {
-      case kOpwrightAdd:
-        overflow = __builtin_add_overflow(a, b, &out);
-        break;
-      case kOpwrightSub:
-        overflow = __builtin_sub_overflow(a, b, &out);
-        break;
-      case kOpwrightMul:
-        overflow = __builtin_mul_overflow(a, b, &out);
-        break;
-      case kOpwrightMin:
-        out = std::min(a, b);
-        break;
-      case kOpwrightMax:
-        out = std::max(a, b);
-        break;
-      default: {
-        if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
-        const int64_t floor = a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
-        out = op == kOpwrightFloorDiv ? floor
-              : op == kOpwrightMod    ? a - floor * b
-                                      : floor + (a != floor * b ? 1 : 0);
-      }
-    }
-    return overflow ? std::nullopt : std::optional<int64_t>(out);
-  }
-
-  MindSporeShape Dims(const OpwrightShapeRule& rule) const {
-    std::vector<std::optional<int64_t>> stack;
-    const auto known = [](int64_t dim) {
-      return dim < 0 ? std::nullopt : std::optional<int64_t>(dim);
-    };
-    const int64_t* code = rule.code;
-    while (code < rule.code + rule.code_size) {
-      const int64_t op = *code++;
-      if (op == kOpwrightPush) {
-        stack.emplace_back(*code++);
-      } else if (op == kOpwrightSymbol) {
-        stack.push_back(known(symbols_[static_cast<size_t>(*code++)]));
-      } else if (op == kOpwrightAttrInt64) {
-        stack.emplace_back(Value(*code++));
-      } else if (op == kOpwrightDim) {
-        stack.push_back(known(Dim(code[0], code[1])));
-        code += 2;
-      } else if (op == kOpwrightRank) {
-        const MindSporeShape& shape = inputs_[static_cast<size_t>(*code++)];
-        stack.push_back(HasRank(shape) ? std::optional(static_cast<int64_t>(shape.size()))
-                                       : std::nullopt);
-      } else if (op == kOpwrightNeg) {
-        if (stack.back().has_value()) stack.back() = Apply(kOpwrightSub, 0, *stack.back());
-      } else {
-        const std::optional<int64_t> right = stack.back();
-        stack.pop_back();
-        std::optional<int64_t>& left = stack.back();
-        left = left.has_value() && right.has_value() ? Apply(op, *left, *right) : std::nullopt;
-      }
-    }
-    MindSporeShape shape;
-    if (rule.leading_any) {
-      if (!leading_.has_value()) return kUnknownRank;
-      shape = *leading_;
-    }
-    for (const std::optional<int64_t>& dim : stack) shape.push_back(dim.value_or(kUnknown));
-    return shape;
-  }
-
-  const OpwrightOpDef& def_;
-  const std::vector<MindSporeShape>& inputs_;
-  const OpwrightAttr* attrs_;
-  std::vector<int64_t> symbols_;
-  std::optional<MindSporeShape> leading_;
-};
 
 template <class Vector>
 OpwrightVector HandOver(Vector vector) {
@@ -184,24 +19,35 @@ OpwrightVector HandOver(Vector vector) {
   return handed;
 }
 
-}  // namespace
+bool IsKnown(const std::vector<PartialShape>& shapes) {
+  return std::all_of(shapes.begin(), shapes.end(), [](const PartialShape& shape) {
+    return std::all_of(shape.begin(), shape.end(), [](int64_t dim) { return dim >= 0; });
+  });
+}
 
-namespace {
-
-std::vector<MindSporeShape> UnknownShapes(const OpwrightOpDef& def,
-                                          const std::vector<MindSporeShape>& inputs,
-                                          const OpwrightAttr* attrs) {
-  const Rules rules(def, inputs, attrs);
-  std::vector<MindSporeShape> shapes;
-  for (int32_t i = 0; i < def.num_outputs; ++i) shapes.push_back(rules.Output(i));
-  return shapes;
+// Inputs without data, of the first column: no shape rule asks for more.
+const OpwrightArgument* ShapesOnly(const OpwrightOpDef& def, int* ndims, int64_t** shapes,
+                                   Arena& arena) {
+  static char memory;  // never read
+  auto* tensors = arena.Make<OpwrightTensor>(def.num_inputs);
+  auto* inputs = arena.Make<OpwrightArgument>(def.num_inputs);
+  for (int32_t i = 0; i < def.num_inputs; ++i) {
+    tensors[i] = {};
+    tensors[i].data = &memory;
+    tensors[i].device_type = 1;
+    tensors[i].ndim = ndims[i];
+    tensors[i].shape = shapes[i];
+    tensors[i].dtype = def.inputs[i]->dtypes[0];
+    inputs[i] = {&tensors[i], 1};
+  }
+  return inputs;
 }
 
 }  // namespace
 
-OpwrightVector InferForMindSpore(const OpwrightOpDef& def, const int* ndims,
-                                 const int64_t* const* shapes, void* extra) {
-  std::vector<MindSporeShape> inputs;
+OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int* ndims, int64_t** shapes, void* extra,
+                                 InferKnown infer, void* context) {
+  std::vector<PartialShape> inputs;
   for (int32_t i = 0; i < def.num_inputs; ++i) {
     if (def.inputs[i]->kind != kOpwrightRequired)
       throw std::runtime_error(
@@ -211,10 +57,26 @@ OpwrightVector InferForMindSpore(const OpwrightOpDef& def, const int* ndims,
   }
   Arena arena(nullptr);
   ExtraReader reader(extra);
-  return ToMindSpore(UnknownShapes(def, inputs, ReadMindSporeAttrs(def, reader, arena)));
+  const OpwrightAttr* attrs = ReadMindSporeAttrs(def, reader, arena);
+  if (!IsKnown(inputs)) return ToMindSpore(InferPartialShapes(def, inputs, attrs));
+
+  auto* result = arena.Make<InferredOutput>(def.num_outputs);
+  std::string failure;
+  {
+    const opwright::Status status =
+        infer(context, ShapesOnly(def, ndims, shapes, arena), attrs, result, arena);
+    if (!status.ok()) failure = status.error().Text();
+  }
+  if (!failure.empty()) throw std::runtime_error(failure);
+  std::vector<PartialShape> outputs;
+  for (int32_t i = 0; i < def.num_outputs; ++i) {
+    const ShapeView& shape = result[i].shapes[0];
+    outputs.emplace_back(shape.dims, shape.dims + shape.ndim);
+  }
+  return ToMindSpore(std::move(outputs));
 }
 
-OpwrightVector ToMindSpore(std::vector<MindSporeShape> shapes) {
+OpwrightVector ToMindSpore(std::vector<PartialShape> shapes) {
   if (shapes.size() == 1) return HandOver(std::move(shapes[0]));
   return HandOver(std::move(shapes));
 }

@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes for MindSpore's graph compiler, where dimensions may be unknown until run time: -1 for a
-// dimension, [-2] for a rank. Unknown in, unknown out.
+// MindSpore's InferShape functions, which it calls for graphs with unknown dimensions.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "base/error.h"
 #include "opwright/c_api.h"
 #include "opwright/stub.h"
+#include "runtime/launch.h"
+#include "runtime/partial_shape.h"
 
 namespace opwright::entries {
 
-using MindSporeShape = std::vector<int64_t>;
+// Shapes where all is known, by the dispatcher or the kernel.
+using InferKnown = opwright::Status (*)(void* context, const OpwrightArgument* inputs,
+                                        const OpwrightAttr* attrs, InferredOutput* result,
+                                        Arena& arena);
 
-// The whole of an InferShape function: what the shape rules say of the shapes that are known,
-// attributes from `extra`. What cannot be inferred is of unknown rank: the call says what is wrong. An
-// operator with optional inputs or lists is refused: MindSpore does not say how many shapes there are.
-OpwrightVector InferForMindSpore(const OpwrightOpDef& def, const int* ndims,
-                                 const int64_t* const* shapes, void* extra);
+// The whole of an InferShape function, attributes from `extra`. While a graph is compiled shapes may be
+// partial; when it runs they are known. Throws std::runtime_error in our words. An operator with optional
+// inputs or lists is refused: MindSpore does not say how many shapes there are.
+OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int* ndims, int64_t** shapes, void* extra,
+                                 InferKnown infer, void* context);
 
 // What MindSpore takes as a std::vector<int64_t>, or of several outputs as a vector of such.
-OpwrightVector ToMindSpore(std::vector<MindSporeShape> shapes);
+OpwrightVector ToMindSpore(std::vector<PartialShape> shapes);
 
 }  // namespace opwright::entries

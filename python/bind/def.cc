@@ -6,6 +6,7 @@
 #include "base/dtype_name.h"
 #include "bind.h"
 #include "runtime/dtype.h"
+#include "runtime/partial_shape.h"
 #include "runtime/signature.h"
 
 namespace opwright::python {
@@ -129,6 +130,19 @@ void InitDef(nb::module_& m) {
       },
       "The dtype column for inputs of these dtypes; \"weak_float\" and \"weak_int\" are Python "
       "numbers.");
+  m.def(
+      "infer_partial_shapes",
+      [](PyOperator& self, const std::vector<PartialShape>& inputs, nb::dict attrs) {
+        const OpwrightOpDef& def = self.op->def();
+        Arena arena(nullptr);
+        std::vector<OpwrightAttr> values(static_cast<size_t>(def.num_attrs));
+        for (int32_t i = 0; i < def.num_attrs; ++i)
+          if (attrs.contains(def.attrs[i]->name))
+            values[static_cast<size_t>(i)] = AttrFromPython(
+                def, *def.attrs[i], attrs[def.attrs[i]->name].ptr(), arena);
+        return InferPartialShapes(def, inputs, values.data());
+      },
+      "The outputs' shapes where -1 is an unknown dimension and [-2] an unknown rank.");
   m.def(
       "select_gradient_column",
       [](PyOperator& self, const std::vector<std::vector<std::string>>& dtypes) {

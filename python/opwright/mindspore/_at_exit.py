@@ -12,7 +12,7 @@ import atexit
 import ctypes
 import sys
 
-from mindspore.common.api import _pynative_executor
+from mindspore.graph.api import _pynative_executor
 
 from opwright.mindspore import _bridge
 

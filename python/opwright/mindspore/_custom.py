@@ -63,17 +63,14 @@ class Custom(ops.Custom):
     def _init_ours(self, operator, bprop, reg_info) -> None:
         definition = operator.definition
         self._attrs = from_reg_info(definition, reg_info)
-        # With lists or optional inputs MindSpore's shape function cannot tell how many inputs came.
-        by_library = all(param.kind not in (DYNAMIC, OPTIONAL) for param in definition.inputs)
         super().__init__(
             f"{_bridge.LIBRARY}:opwright_call",
-            None if by_library else self._never,
+            self._never,
             self._never,
             "aot",
             _gradient.of_operator(operator, bprop, self._attrs),
         )
         self._operator = operator
-        self._by_library = by_library
         _bridge.point_at(self, operator._core.token, len(definition.outputs))
         for name, value in self._attrs.items():
             self._pass_attr(name, value)
@@ -119,18 +116,30 @@ class Custom(ops.Custom):
     def get_bprop(self):
         return self.bprop
 
+    def _check_count(self, count: int) -> None:
+        name = self._opwright_name
+        if self._operator is not None:
+            inputs = self._operator.definition.inputs
+            if count != len(inputs):
+                names = ", ".join(param.name for param in inputs)
+                raise _errors.make(
+                    "CL001",
+                    f"{name}: {count} inputs given, the metadef lists {len(inputs)} ({names}); "
+                    "None stands for an optional one",
+                )
+        elif self._count is not None and count != self._count:
+            raise _errors.make(
+                "CL001", f"{name}: {count} inputs given, its bprop declares {self._count}"
+            )
+
     def __infer__(self, *arguments):
+        self._check_count(len(arguments))
         if self._operator is not None:
             return self._infer_ours(arguments)
         return self._infer_declared(arguments)
 
     def _infer_declared(self, arguments):
         name = self._opwright_name
-        if self._count is not None and len(arguments) != self._count:
-            raise _errors.make(
-                "CL001",
-                f"{name}: {len(arguments)} inputs given, its bprop declares {self._count}",
-            )
         if self.bprop is None:
             self.bprop = _gradient.refusal(name, len(arguments))
         out_shape, out_dtype = self._declared
@@ -152,32 +161,39 @@ class Custom(ops.Custom):
         operator = self._operator
         definition = operator.definition
         given = list(map(_abstract.of_infer, arguments))
-        if len(given) != len(definition.inputs):
-            names = ", ".join(param.name for param in definition.inputs)
-            raise _errors.make(
-                "CL001",
-                f"{operator.name}: {len(given)} inputs given, the metadef lists "
-                f"{len(definition.inputs)} ({names}); None stands for an optional one",
-            )
         tensors = [each for arg in given for each in (arg.items or (arg,))]
         if all(_abstract.is_known(each.shape) for each in tensors):
             specs = operator.infer(*map(_spec, given), **self._attrs)
             specs = (specs,) if isinstance(specs, Spec) else specs
             shapes = tuple(list(spec.shape) for spec in specs)
             names = [spec.dtype for spec in specs]
-        elif not self._by_library:
+        else:
+            shapes = self._partial_shapes(given)
+            column = _core.select_column(
+                operator._core, [_abstract.dtype_names(each) for each in given]
+            )
+            names = [param.dtypes[column] for param in definition.outputs]
+        dtypes = tuple(tensor_type_of(name) for name in names)
+        self._compare(arguments, shapes, dtypes)
+        return _inferred(shapes, dtypes)
+
+    def _partial_shapes(self, given) -> tuple[list[int], ...]:
+        """While dimensions are unknown. When the graph runs, MindSpore asks our library for them."""
+        operator = self._operator
+        if any(param.kind in (DYNAMIC, OPTIONAL) for param in operator.definition.inputs):
             raise _errors.make(
                 "CL004",
                 f"{operator.name}: a shape is unknown until run time; an operator with optional "
                 "inputs or lists takes known shapes in MindSpore",
             )
-        else:
-            column = _core.select_column(operator._core, [_abstract.dtype_names(each) for each in given])
-            names = [param.dtypes[column] for param in definition.outputs]
-            shapes = None
-        dtypes = tuple(tensor_type_of(name) for name in names)
-        self._compare(arguments, shapes, dtypes)
-        return _inferred(shapes or ([1],) * len(dtypes), dtypes)
+        # From here on only: that way MindSpore does not count the inputs.
+        super().add_prim_attr("cpp_infer_shape", True)
+        shapes = [list(each.shape) for each in given]
+        return tuple(_core.infer_partial_shapes(operator._core, shapes, self._attrs))
+
+    def __call__(self, *inputs):
+        self._check_count(len(inputs))
+        return super().__call__(*inputs)
 
     def _compare(self, arguments, shapes, dtypes) -> None:
         """What the user declares of one of our operators against what its metadef says."""
@@ -186,7 +202,7 @@ class Custom(ops.Custom):
             ("shape", self._declared[0], shapes),
             ("dtype", self._declared[1], dtypes),
         ):
-            if declared is None or due is None:
+            if declared is None or (key == "shape" and not all(map(_abstract.is_known, due))):
                 continue
             said = _declared.settle(name, declared, arguments, key)
             if list(said) != list(due):

@@ -163,17 +163,13 @@ def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
     """Whether the lambda, compiled where it stands, is this code."""
     free = code.co_freevars
     inside = f"def bind({', '.join(free)}):\n return {ast.unparse(node)}\n" if free else ast.unparse(node)
-    module = compile(inside, "<lambda>", "exec")
-    codes = [c for c in module.co_consts if isinstance(c, types.CodeType)]
-    while codes:
-        each = codes.pop()
-        if each.co_name == "<lambda>" and (
-            each.co_code == code.co_code
-            and each.co_names == code.co_names
-            and each.co_varnames == code.co_varnames
-            and [c for c in each.co_consts if not isinstance(c, types.CodeType)]
-            == [c for c in code.co_consts if not isinstance(c, types.CodeType)]
-        ):
-            return True
-        codes += [c for c in each.co_consts if isinstance(c, types.CodeType)]
-    return False
+    made = compile(inside, "<lambda>", "exec")
+    for _ in range(2 if free else 1):
+        made = next(c for c in made.co_consts if isinstance(c, types.CodeType))
+    plain = [[c for c in each.co_consts if not isinstance(c, types.CodeType)] for each in (made, code)]
+    return (
+        made.co_code == code.co_code
+        and made.co_names == code.co_names
+        and made.co_varnames == code.co_varnames
+        and plain[0] == plain[1]
+    )

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/partial_shape.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace opwright {
+namespace {
+
+constexpr int64_t kUnknown = -1;
+const PartialShape kUnknownRank = {-2};
+
+bool HasRank(const PartialShape& shape) { return shape.size() != 1 || shape[0] != -2; }
+
+// Of what must be equal: what either knows.
+PartialShape Merge(const PartialShape& a, const PartialShape& b) {
+  if (!HasRank(a)) return b;
+  if (!HasRank(b) || a.size() != b.size()) return a;
+  PartialShape merged = a;
+  for (size_t k = 0; k < a.size(); ++k)
+    if (merged[k] < 0) merged[k] = b[k];
+  return merged;
+}
+
+PartialShape Broadcast(const PartialShape& a, const PartialShape& b) {
+  if (!HasRank(a) || !HasRank(b)) return kUnknownRank;
+  const PartialShape& longer = a.size() >= b.size() ? a : b;
+  const PartialShape& other = a.size() >= b.size() ? b : a;
+  PartialShape shape = longer;
+  for (size_t k = 0; k < other.size(); ++k) {
+    int64_t& dim = shape[longer.size() - other.size() + k];
+    if (dim == 1 || (dim < 0 && other[k] > 1)) dim = other[k];
+  }
+  return shape;
+}
+
+class Rules {
+ public:
+  Rules(const OpwrightOpDef& def, const std::vector<PartialShape>& inputs,
+        const OpwrightAttr* attrs)
+      : def_(def),
+        inputs_(inputs),
+        attrs_(attrs),
+        symbols_(static_cast<size_t>(def.num_symbols), kUnknown) {
+    for (int32_t i = 0; i < def.num_inputs; ++i) Bind(*def.inputs[i], inputs[static_cast<size_t>(i)]);
+  }
+
+  PartialShape Output(int32_t output) const {
+    const OpwrightShapeRule& rule = *def_.shape_rules[output];
+    switch (rule.kind) {
+      case kOpwrightShapeSame:
+      case kOpwrightShapeForward:
+        return Over(rule, Merge);
+      case kOpwrightShapeBroadcast:
+        return Over(rule, Broadcast);
+      case kOpwrightShapeDims:
+        return Dims(rule);
+      default:
+        return kUnknownRank;
+    }
+  }
+
+ private:
+  void Bind(const OpwrightParamDef& param, const PartialShape& shape) {
+    const auto due = static_cast<size_t>(param.num_dims);
+    if (!HasRank(shape) || shape.size() < due) return;
+    const size_t lead = shape.size() - due;
+    for (size_t k = 0; k < due; ++k)
+      if (param.dims[k] <= -2 && shape[lead + k] >= 0)
+        symbols_[static_cast<size_t>(-(param.dims[k] + 2))] = shape[lead + k];
+    if (param.leading_any && param.num_dims > 0 && !leading_.has_value())
+      leading_ = PartialShape(shape.begin(), shape.begin() + static_cast<int64_t>(lead));
+  }
+
+  template <class Join>
+  PartialShape Over(const OpwrightShapeRule& rule, const Join& join) const {
+    if (rule.num_args == 0) return kUnknownRank;
+    PartialShape shape = inputs_[static_cast<size_t>(rule.args[0])];
+    for (int32_t k = 1; k < rule.num_args; ++k)
+      shape = join(shape, inputs_[static_cast<size_t>(rule.args[k])]);
+    return shape;
+  }
+
+  int64_t Dim(int64_t input, int64_t axis) const {
+    const PartialShape& shape = inputs_[static_cast<size_t>(input)];
+    if (!HasRank(shape)) return kUnknown;
+    if (axis < 0) axis += static_cast<int64_t>(shape.size());
+    return axis < 0 || axis >= static_cast<int64_t>(shape.size())
+               ? kUnknown
+               : shape[static_cast<size_t>(axis)];
+  }
+
+  int64_t Value(int64_t attr) const {
+    const OpwrightAttr& given = attrs_[attr];
+    return (given.type != 0 ? given : def_.attrs[attr]->default_value).value.i;
+  }
+
+  static std::optional<int64_t> Apply(int64_t op, int64_t a, int64_t b) {
+    int64_t out = 0;
+    bool overflow = false;
+    switch (op) {
+      case kOpwrightAdd:
+        overflow = __builtin_add_overflow(a, b, &out);
+        break;
+      case kOpwrightSub:
+        overflow = __builtin_sub_overflow(a, b, &out);
+        break;
+      case kOpwrightMul:
+        overflow = __builtin_mul_overflow(a, b, &out);
+        break;
+      case kOpwrightMin:
+        out = std::min(a, b);
+        break;
+      case kOpwrightMax:
+        out = std::max(a, b);
+        break;
+      default: {
+        if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
+        const int64_t floor = a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
+        out = op == kOpwrightFloorDiv ? floor
+              : op == kOpwrightMod    ? a - floor * b
+                                      : floor + (a != floor * b ? 1 : 0);
+      }
+    }
+    return overflow ? std::nullopt : std::optional<int64_t>(out);
+  }
+
+  PartialShape Dims(const OpwrightShapeRule& rule) const {
+    std::vector<std::optional<int64_t>> stack;
+    const auto known = [](int64_t dim) {
+      return dim < 0 ? std::nullopt : std::optional<int64_t>(dim);
+    };
+    const int64_t* code = rule.code;
+    while (code < rule.code + rule.code_size) {
+      const int64_t op = *code++;
+      if (op == kOpwrightPush) {
+        stack.emplace_back(*code++);
+      } else if (op == kOpwrightSymbol) {
+        stack.push_back(known(symbols_[static_cast<size_t>(*code++)]));
+      } else if (op == kOpwrightAttrInt64) {
+        stack.emplace_back(Value(*code++));
+      } else if (op == kOpwrightDim) {
+        stack.push_back(known(Dim(code[0], code[1])));
+        code += 2;
+      } else if (op == kOpwrightRank) {
+        const PartialShape& shape = inputs_[static_cast<size_t>(*code++)];
+        stack.push_back(HasRank(shape) ? std::optional(static_cast<int64_t>(shape.size()))
+                                       : std::nullopt);
+      } else if (op == kOpwrightNeg) {
+        if (stack.back().has_value()) stack.back() = Apply(kOpwrightSub, 0, *stack.back());
+      } else {
+        const std::optional<int64_t> right = stack.back();
+        stack.pop_back();
+        std::optional<int64_t>& left = stack.back();
+        left = left.has_value() && right.has_value() ? Apply(op, *left, *right) : std::nullopt;
+      }
+    }
+    PartialShape shape;
+    if (rule.leading_any) {
+      if (!leading_.has_value()) return kUnknownRank;
+      shape = *leading_;
+    }
+    for (const std::optional<int64_t>& dim : stack) shape.push_back(dim.value_or(kUnknown));
+    return shape;
+  }
+
+  const OpwrightOpDef& def_;
+  const std::vector<PartialShape>& inputs_;
+  const OpwrightAttr* attrs_;
+  std::vector<int64_t> symbols_;
+  std::optional<PartialShape> leading_;
+};
+
+}  // namespace
+
+std::vector<PartialShape> InferPartialShapes(const OpwrightOpDef& def,
+                                          const std::vector<PartialShape>& inputs,
+                                          const OpwrightAttr* attrs) {
+  const Rules rules(def, inputs, attrs);
+  std::vector<PartialShape> shapes;
+  for (int32_t i = 0; i < def.num_outputs; ++i) shapes.push_back(rules.Output(i));
+  return shapes;
+}
+
+}  // namespace opwright

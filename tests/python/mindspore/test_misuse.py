@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every row of misuse.py with opwright.mindspore.Custom, in every mode: the same words, or right."""
+
+import misuse
+import numpy as np
+import pytest
+
+import opwright
+from opwright.mindspore import Custom
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return misuse.library(tmp_path_factory.mktemp("misuse") / "operators")
+
+
+def first_line(error: Exception) -> str:
+    """MindSpore puts words of its own around what a kernel says at run time."""
+    text = str(error).split("\n")[0]
+    return text.split("Error message is ")[-1]
+
+
+@pytest.mark.parametrize("row", misuse.ROWS, ids=lambda row: row.name)
+def test_every_mode_says_the_same(row, library, tmp_path):
+    said = {}
+    for mode in misuse.MODES:
+        use = misuse.Use(Custom, library, mode, tmp_path)
+        if row.due is None:
+            result = row.use(use)
+            np.testing.assert_array_equal(np.array(result), np.array(row.right), mode)
+            continue
+        with pytest.raises(row.error) as caught:
+            row.use(use)
+        said[mode] = first_line(caught.value)
+        assert row.due in said[mode], f"{mode}: {caught.value}"
+        assert said[mode].rstrip().endswith("]"), f"{mode}: no id in: {caught.value}"
+    assert len(set(said.values())) <= 1, said
