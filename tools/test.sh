@@ -42,7 +42,7 @@ for folder in tests/python/*/; do
   ls "$folder"test_*.py >/dev/null 2>&1 || continue
   run "${folder%/}, numpy 1" python_tests .venv numpy1 "${folder%/}"
 done
-for folder in tests/python/core tests/python/torch; do
+for folder in tests/python/{core,torch,mindspore,docs}; do
   [ -d "$folder" ] || continue
   run "$folder, numpy 2" python_tests .venv-numpy2 numpy2 "$folder"
 done

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import mindspore as ms
 
 from opwright._operator import Operator
@@ -13,7 +16,14 @@ Operator._mindspore_construct = construct
 Operator.__parse_method__ = "_mindspore_construct"
 
 
+# mindspore.rewrite, on which automatic mixed precision stands, reads the source of whatever a cell calls,
+# unless its module has no file.
+_NO_SOURCE = types.ModuleType("opwright.mindspore._no_source")
+sys.modules[_NO_SOURCE.__name__] = _NO_SOURCE
+
+
 def prepare(operator: Operator) -> None:
+    operator.__module__ = _NO_SOURCE.__name__
     operator._calls[ms.Tensor] = operator._calls[ms.Parameter] = Call(operator)
 
 

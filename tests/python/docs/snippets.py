@@ -54,7 +54,8 @@ def run_page(page: Path, folder: Path, skip=()) -> list[str]:
                 "bash": [
                     "bash",
                     "-euc",
-                    'opwright() { "$PYTHON" -m opwright "$@"; }\n' + block.text,
+                    'opwright() { "$PYTHON" -m opwright "$@"; }\n'
+                    'python() { "$PYTHON" "$@"; }\n' + block.text,
                 ],
                 "python": [sys.executable, "-c", block.text],
             }[block.language]
@@ -79,4 +80,6 @@ def run_page(page: Path, folder: Path, skip=()) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHON": sys.executable, "NO_COLOR": "1"}
+    """As in an activated environment: a launcher finds its programs on the PATH."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PYTHON": sys.executable, "PATH": path, "NO_COLOR": "1"}
