@@ -140,12 +140,16 @@ Error DescribeLinkFailure(std::string_view output, const LinkInputs& inputs) {
     return error;
   }
 
-  std::vector<std::string> missing;
+  std::vector<std::string> missing, twice;
   std::vector<std::string> rest;
   for (const std::string& line : Split(output, '\n')) {
     std::string_view name = After(line, "cannot find -l");
     if (name.empty()) name = After(line, "unable to find library -l");
     if (!name.empty()) missing.emplace_back(name.substr(0, name.find(':')));
+    std::string_view again = After(line, "multiple definition of `");
+    again = again.substr(0, again.find('\''));
+    if (!again.empty() && std::find(twice.begin(), twice.end(), again) == twice.end())
+      twice.emplace_back(again);
     const std::string_view text = Trim(line);
     if (!text.empty() && !text.starts_with("collect2:") && text.find("ld returned") == text.npos) {
       std::string shown(text);
@@ -162,6 +166,11 @@ Error DescribeLinkFailure(std::string_view output, const LinkInputs& inputs) {
                ".so or lib", missing[0],
                ".a) in the -L folders or the system's: check the name after -l, add its -L "
                "folder, or install its development package"));
+  if (!twice.empty())
+    return MakeError(
+        "BD016", StrCat("the library does not link: ", JoinAnd(twice),
+                        " is defined twice; make one static or put it into a namespace (a library "
+                        "has a C function by the name of each operator itself)"));
   if (rest.size() > 8) rest.resize(8);
   return MakeError("BD016", StrCat("the library does not link:\n  ", Join(rest, "\n  ")));
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build/stub.h"
 
-#include <dlfcn.h>
-
 #include "base/text.h"
 #include "build/c_text.h"
 
@@ -182,29 +180,17 @@ std::string TorchFunctions(int index) {
   return text;
 }
 
-// The name of an operator's function for MindSpore's loader: the operator's own. But a name that the
-// C or C++ library has would take the calls of the kernels to that function.
-std::string MindSporeSymbol(const std::string& name) {
-  static const auto* const libraries = new std::vector<void*>{
-      dlopen("libc.so.6", RTLD_LAZY), dlopen("libm.so.6", RTLD_LAZY),
-      dlopen("libstdc++.so.6", RTLD_LAZY), dlopen("libgcc_s.so.1", RTLD_LAZY)};
-  for (void* library : *libraries)
-    if (library != nullptr && dlsym(library, name.c_str()) != nullptr)
-      return "opwright_mindspore_" + name;
-  return name;
-}
-
+// For MindSpore's loader, by the operator's own name: no name of the C library is one (MD012).
 std::string MindSporeFunctions(int index, const std::string& name) {
-  const std::string symbol = MindSporeSymbol(name);
   return StrCat(
       "__attribute__((visibility(\"default\"))) int mindspore_call_", index,
       "(int n, void** params, int* ndims, int64_t** shapes, const char** dtypes, void* stream, "
-      "void* extra) __asm__(\"", symbol, "\");\nint mindspore_call_", index,
+      "void* extra) __asm__(\"", name, "\");\nint mindspore_call_", index,
       "(int n, void** params, int* ndims, int64_t** shapes, const char** dtypes, void* stream, "
       "void* extra) {\n  const OpwrightAotCall call = {n, params, ndims, shapes, dtypes, extra};\n"
       "  (void)stream;\n  return opwright_mindspore_call(", index, ", &call);\n}\n"
       "__attribute__((visibility(\"default\"))) OpwrightVector mindspore_infer_", index,
-      "(int* ndims, int64_t** shapes, void* extra) __asm__(\"", symbol,
+      "(int* ndims, int64_t** shapes, void* extra) __asm__(\"", name,
       "InferShape\");\nOpwrightVector mindspore_infer_", index,
       "(int* ndims, int64_t** shapes, void* extra) {\n  return opwright_mindspore_infer(", index,
       ", ndims, shapes, extra);\n}\n");
@@ -256,9 +242,8 @@ std::vector<std::string> StubExports(const StubRequest& request) {
   std::vector<std::string> names = {OPWRIGHT_LIBRARY_SYMBOL};
   for (const StubOperator& op : request.operators) {
     if (op.def == nullptr) continue;
-    const std::string symbol = MindSporeSymbol(op.name);
-    names.push_back(symbol);
-    names.push_back(symbol + "InferShape");
+    names.push_back(op.name);
+    names.push_back(op.name + "InferShape");
   }
   return names;
 }

@@ -201,6 +201,14 @@ TEST_F(Builds, AnUndefinedFunctionFailsTheLinkWithItsNameAndPlace) {
   EXPECT_SAYS(built.error().Text(), StrCat(Path("go.cpp"), ":2:"));
 }
 
+TEST_F(Builds, AFunctionByTheNameOfAnOperatorIsDefinedTwice) {
+  WriteOperator("op", "2");
+  Write("op/more.cpp", StrCat("extern \"C\" int ", "scale", "(int x) { return x; }\n"));
+  const std::string text = Refused("op", "BD016");
+  EXPECT_SAYS(text, StrCat("scale", " is defined twice"));
+  EXPECT_SAYS(text, "make one static");
+}
+
 TEST_F(Builds, AnExternCThatWasMeantIsNamed) {
   Write("go.cpp", "int helper(int);\nextern \"C\" int go(int x) { return helper(x); }\n");
   Write("c.cpp", "\nextern \"C\" int helper(int x) { return -x; }\n");

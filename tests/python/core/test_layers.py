@@ -19,8 +19,9 @@ BELOW = {
     "src/check": {"base", "metadef", "runtime", "registry", "build", "formula"},
     "src/cli": {"base", "metadef", "runtime", "registry", "build", "formula", "check"},
     "entries": {"base", "runtime"},
+    "bridges": {"base", "runtime", "registry", "entries"},
 }
-LAYERS = {path.removeprefix("src/") for path in BELOW} | {"entries"}
+LAYERS = {path.removeprefix("src/") for path in BELOW}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 
 
@@ -40,7 +41,7 @@ def users_of(prefix):
     """The files of ours that include a header whose name starts so."""
     return [
         str(path.relative_to(ROOT))
-        for folder in ("src", "entries", "include", "python")
+        for folder in ("src", "entries", "bridges", "include", "python")
         for path in sources(folder)
         if any(name.startswith(prefix) for name in includes(path))
     ]

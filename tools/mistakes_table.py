@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/mindspore-mistakes.md: each row of tests/python/mindspore/misuse.py in each mode, by
+mindspore.ops.Custom and by opwright.mindspore.Custom, each run in a process of its own.
+
+    PYTHONPATH=build/dev:compat .venv/bin/python tools/mistakes_table.py > docs/mindspore-mistakes.md
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/python/mindspore"))
+
+SECONDS = 90
+_HEAD = """# Mistakes with MindSpore's Custom
+
+What `mindspore.ops.Custom` ({version}) makes of each, and `opwright.mindspore.Custom`. Every cell is what a process of its own
+printed; this page is written by `tools/mistakes_table.py`. "silent" means that a result came, which the row's title says is wrong,
+or right by luck.
+
+| mistake | MindSpore: PyNative | MindSpore: ms.jit | MindSpore: graph mode | Opwright, in all three |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def run_one(which: str, mode: str, index: int, library: str, folder: str) -> None:
+    """The child: prints what came of one row."""
+    import mindspore
+    import misuse
+
+    import opwright.mindspore
+
+    custom = mindspore.ops.Custom if which == "mindspore" else opwright.mindspore.Custom
+    row = misuse.ROWS[index]
+    use = misuse.Use(custom, library, mode, pathlib.Path(folder))
+    try:
+        result = row.use(use)
+        same = row.right is not None and json.dumps(_plain(result)) == json.dumps(row.right)
+        said = "right" if same else "silent"
+    except Exception as error:
+        text = str(error).strip()
+        lines = [line for line in text.split("\n") if line.strip(" -")]
+        said = f"{type(error).__name__}: {lines[0] if lines else '(no message)'}"
+    print("\nSAID " + said.replace(folder, "").replace(library, "libx.so"), flush=True)
+
+
+def _plain(value):
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def outcome(which: str, mode: str, index: int, library: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, __file__, which, mode, str(index), library, folder]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=SECONDS, cwd=folder, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return f"hangs (stopped after {SECONDS} s)"
+    found = re.findall(r"^SAID (.*)$", done.stdout, re.MULTILINE)
+    if found:
+        return found[-1]
+    if done.returncode < 0:
+        return f"the process dies ({signal.Signals(-done.returncode).name})"
+    return f"the process ends with {done.returncode}"
+
+
+def cell(text: str) -> str:
+    text = re.sub(r"/[^\s'\":]*/(?=[^\s/'\":]+)", "", text)  # folders of this machine
+    text = text if len(text) <= 160 else text[:157] + "..."
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def main() -> None:
+    import mindspore
+    import misuse
+
+    with tempfile.TemporaryDirectory() as folder:
+        library = misuse.library(pathlib.Path(folder) / "operators")
+        jobs = {}
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for index in range(len(misuse.ROWS)):
+                for which in ("mindspore", "opwright"):
+                    for mode in misuse.MODES:
+                        jobs[index, which, mode] = pool.submit(outcome, which, mode, index, library)
+        print(_HEAD.format(version=mindspore.__version__), end="")
+        for index, row in enumerate(misuse.ROWS):
+            theirs = [cell(jobs[index, "mindspore", mode].result()) for mode in misuse.MODES]
+            ours = list(
+                dict.fromkeys(
+                    cell(jobs[index, "opwright", m].result().split("Error message is ")[-1])
+                    for m in misuse.MODES
+                )
+            )
+            print(f"| {row.name} | {' | '.join(theirs)} | {' / '.join(ours)} |")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        run_one(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5])
+    else:
+        main()
