@@ -196,11 +196,17 @@ class Call:
                     f"{self._name}: out= where a gradient is due; call under torch.no_grad(), "
                     "or without out=",
                 )
-            if made.shape != given.shape or made.dtype != given.dtype:
+            if made.shape != given.shape:
                 raise _errors.make(
                     "CL008",
-                    f"{self._name}: out= has shape {list(given.shape)} and dtype {given.dtype}, "
-                    f"{list(made.shape)} and {made.dtype} are due",
+                    f"{self._name}: out= has shape {list(given.shape)}, "
+                    f"{list(made.shape)} is due",
+                )
+            if made.dtype != given.dtype:
+                raise _errors.make(
+                    "CL015",
+                    f"{self._name}: out= has dtype {name_of(given.dtype)}, "
+                    f"{name_of(made.dtype)} is due",
                 )
         for made, given in zip(results, outs, strict=True):
             given.copy_(made)

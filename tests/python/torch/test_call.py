@@ -266,6 +266,9 @@ def test_out_is_written_where_no_gradient_is_due(libraries):  # G15
         square(draw(3, grad=True), out=out)
     with pytest.raises(opwright.CallError, match=r"\[4\].*\[3\]"):
         square(x, out=torch.empty(4, dtype=torch.float64))
+    with pytest.raises(opwright.DTypeError, match="dtype float32, float64 is due") as caught:
+        square(x, out=torch.empty(3))
+    assert caught.value.code == "CL015"
     p, q = torch.empty(3, dtype=torch.float64), torch.empty(3, dtype=torch.float64)
     libraries("inputs").pair(x, x, out=(p, q))
     assert_same((p, q), (x * x, 4 * x))
