@@ -26,10 +26,9 @@ def _column(key: int, dtypes: str) -> int:
 _column._dynamo_marked_constant = True
 _ATTR_TYPE = 5  # an attribute that names a dtype
 # By attribute type: its name in messages, and what a value, or an item of a list, may be. Tracers
-# have symbols in place of numbers, and 0-d tensors are left to the schema. A bool, which is an int
-# in Python, is a bool here.
-_INTS = (int, torch.SymInt, torch.Tensor)
-_FLOATS = (int, float, torch.SymInt, torch.SymFloat, torch.Tensor)
+# have symbols in place of numbers. A bool, which is an int in Python, is a bool here.
+_INTS = (int, torch.SymInt)
+_FLOATS = (int, float, torch.SymInt, torch.SymFloat)
 _BOOLS = (bool, torch.SymBool)
 _ATTRS = {
     1: ("int", _INTS),
@@ -150,6 +149,14 @@ class Call:
         kind = self._attr_types[name]
         if value is None:
             return None
+        items = value if isinstance(value, (list, tuple)) else [value]
+        if any([isinstance(item, torch.Tensor) for item in items]):
+            # The schema would take its number, and what it was computed from would be lost.
+            self._wrong_attribute(
+                f"{self._name}: attribute {name} is given a tensor, through which no gradient "
+                f"flows; make {name} an input of shape [] in the metadef, or pass a number "
+                "(item(), tolist())"
+            )
         if kind == _ATTR_TYPE:
             return name_of(value)
         plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
@@ -199,8 +206,7 @@ class Call:
             if made.shape != given.shape:
                 raise _errors.make(
                     "CL008",
-                    f"{self._name}: out= has shape {list(given.shape)}, "
-                    f"{list(made.shape)} is due",
+                    f"{self._name}: out= has shape {list(given.shape)}, {list(made.shape)} is due",
                 )
             if made.dtype != given.dtype:
                 raise _errors.make(
