@@ -78,6 +78,9 @@ void InitLibrary(nb::module_& m) {
            [](PyOperator& self, nb::handle args, nb::handle kwargs) {
              return InferNumpy(self, args.ptr(), kwargs.ptr());
            })
+      .def(
+          "check_usable", [](PyOperator& self) { RaiseIfError(self.op->CheckUsable()); },
+          "Raises what a call would, when the library is closed.")
       .def("call_numpy_for_gradient", &CallNumpyForGradient)
       .def(
           "call_numpy",

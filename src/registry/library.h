@@ -50,6 +50,8 @@ class Operator {
   const OpwrightOperatorEntry& entry() const { return *entry_; }
   Library& library() const { return *library_; }
 
+  // CL014 when its library is closed, RG003 without metadef.
+  Status CheckUsable() const;
   Status Call(const CallArguments& arguments);
   Status Infer(const CallArguments& arguments, InferredOutput* result, Arena& arena);
 
@@ -74,7 +76,6 @@ class Operator {
   Operator() = default;
   static uint64_t NextNumber();
   Expected<void*> MakeInstance();
-  Status CheckUsable() const;
   Status Prepare(const CallArguments& arguments, Launch* launch);
 
   const uint64_t number_ = NextNumber();

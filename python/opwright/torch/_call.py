@@ -13,17 +13,28 @@ from opwright._dtypes import name_of
 from opwright._operator import Operator
 from opwright.torch._shape import as_lists, dtype_names
 
-_cores: dict[int, _core.Operator] = {}
+# By the operator's number as text: to a tracer of changing sizes a number is one of them.
+_cores: dict[str, _core.Operator] = {}
 
 
-def _column(key: int, dtypes: str) -> int:
+def _column(key: str, dtypes: str) -> int:
     """The dtype column; a tracer, which guards on dtypes, takes it as it is."""
     names = [list(filter(None, given.split(","))) for given in dtypes.split(";")]
     return _core.select_column(_cores[key], names)
 
 
+def _unusable(key: str) -> str:
+    """Why calls are refused, as on numpy arrays: the library was closed. "" when they are not."""
+    try:
+        _cores[key].check_usable()
+    except _errors.Error as error:
+        return str(error)
+    return ""
+
+
 # What torch.compiler.assume_constant_result does, without importing the compiler now.
 _column._dynamo_marked_constant = True
+_unusable._dynamo_marked_constant = True
 _ATTR_TYPE = 5  # an attribute that names a dtype
 # By attribute type: its name in messages, and what a value, or an item of a list, may be. Tracers
 # have symbols in place of numbers. A bool, which is an int in Python, is a bool here.
@@ -59,8 +70,8 @@ class Call:
     """One operator on torch tensors. Written so that Dynamo can trace it."""
 
     def __init__(self, operator: Operator, overload):
-        self._key = operator.key
-        _cores[operator.key] = operator._core
+        self._key = str(operator.key)
+        _cores[self._key] = operator._core
         self._overload = overload
         self._definition = operator.definition
         self._name = operator.name
@@ -69,6 +80,9 @@ class Call:
         self._attr_types = {attr.name: attr.type for attr in operator.definition.attrs}
 
     def __call__(self, args, kwargs):
+        unusable = _unusable(self._key)
+        if unusable:
+            self._refuse("CL014", unusable)
         if len(args) > self._num_inputs:
             raise _errors.make(
                 "CL001",
@@ -183,11 +197,14 @@ class Call:
         return isinstance(value, allowed) and (kind in _OF_BOOLS or not isinstance(value, bool))
 
     def _wrong_attribute(self, text: str, name: str = "", names=()):
+        near = [] if torch.compiler.is_compiling() else difflib.get_close_matches(name, names, 1)
+        self._refuse("CL006", f"{text}; did you mean {near[0]}?" if near else text)
+
+    def _refuse(self, code: str, text: str):
         # A tracer cannot make ours. It shows the words of this one, or calls again without tracing.
         if torch.compiler.is_compiling():
-            raise TypeError(f"{text} [CL006]")
-        near = difflib.get_close_matches(name, names, 1)
-        raise _errors.make("CL006", f"{text}; did you mean {near[0]}?" if near else text)
+            raise TypeError(text if code in text else f"{text} [{code}]")
+        raise _errors.make(code, text)
 
     def _write(self, result, out):
         results = result if isinstance(result, tuple) else (result,)
