@@ -48,6 +48,31 @@ std::string FaultText(const Crash& crash, std::string* kind) {
   return StrCat("; it wrote byte ", crash.offset, " of ", buffer, ", which is not its to write");
 }
 
+// A backward operator by its names, to which no operator of its library is bound: what is said of
+// it; "" for any other.
+std::string LoneBackwardText(const Operator& op) {
+  constexpr std::string_view kGrad = "_grad";
+  const OpwrightOpDef& def = op.def();
+  const std::string_view name = def.name;
+  const auto is_gradient = [](const OpwrightParamDef* param) {
+    return std::string_view(param->name).starts_with("grad_");
+  };
+  if (!name.ends_with(kGrad) || def.num_outputs == 0 ||
+      std::none_of(def.inputs, def.inputs + def.num_inputs, is_gradient) ||
+      !std::all_of(def.outputs, def.outputs + def.num_outputs, is_gradient))
+    return "";
+  for (const auto& other : op.library().operators())
+    if (other->backward() == &op) return "";
+  const std::string_view forward = name.substr(0, name.size() - kGrad.size());
+  return StrCat(
+      "a backward operator by its names: what it computes cannot be checked without its "
+      "forward operator ",
+      forward,
+      op.library().Find(forward) != nullptr
+          ? StrCat(", whose metadef does not name it: write \"gradient\": \"", name, "\"")
+          : std::string(", which is not in the library: build both together"));
+}
+
 class OperatorCheck {
  public:
   OperatorCheck(Operator& op, const Options& options) : op_(op), options_(options) {
@@ -77,11 +102,15 @@ class OperatorCheck {
   const OpwrightOpDef& def() const { return op_.def(); }
 
   void PrepareRows() {
+    report_.note = LoneBackwardText(op_);
+    const std::string missing = op_.MissingBackward();
+    if (!missing.empty())
+      report_.note = StrCat("its backward operator ", missing,
+                            " is not in the library: its gradient cannot be checked, and asking "
+                            "for one is an error [GR001]");
+    undecided_ = !report_.note.empty();
     if (op_.backward() == nullptr) {
-      report_.note =
-          def().gradient == nullptr
-              ? "no gradient: forward only"
-              : StrCat("its backward operator ", def().gradient->op, " is not in the library");
+      if (report_.note.empty()) report_.note = "no gradient: forward only";
       return;
     }
     report_.backward = op_.backward()->name();
@@ -320,7 +349,6 @@ class OperatorCheck {
         row.reason = "no case with so many tensors ran";
     }
     if (gradient_column_ < 0 && op_.backward() != nullptr) undecided_ = true;
-    if (def().gradient != nullptr && op_.backward() == nullptr) undecided_ = true;
     if (judged_ == 0) NothingRan();
     report_.verdict = wrong ? Verdict::kWrong : undecided_ ? Verdict::kUndecided : Verdict::kRight;
   }

@@ -58,6 +58,8 @@ class Operator {
   // The backward operator: of the same library, or bound by BindGradient. Null: none.
   Operator* backward() const { return backward_.get(); }
   const OpwrightGradient* gradient() const { return gradient_; }
+  // The backward operator that its metadef names, when none is bound; "" otherwise.
+  std::string MissingBackward() const;
   Status BindGradient(std::shared_ptr<Operator> backward);
   // What is called as the gradient of this operator. See runtime/gradient.h.
   Status CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs,

@@ -147,11 +147,17 @@ def _at_first_use(op: Operator):
     def compiled() -> CompiledBackward:
         if not made:
             if op.definition.gradient is None:
+                missing = op._core.missing_backward
+                why = (
+                    f": its backward operator {missing} is not in {op._core.library_path}; build "
+                    "both together"
+                    if missing
+                    else '; name a backward operator in its metadef\'s "gradient"'
+                )
                 raise _errors.make(
                     "GR001",
-                    f"{op.name} has no gradient; name a backward operator in its metadef's "
-                    '"gradient", call register_operator_gradient, or bind a Python rule '
-                    "with @operator.bprop",
+                    f"{op.name} has no gradient{why}, call register_operator_gradient, or bind a "
+                    "Python rule with @operator.bprop",
                 )
             made.append(CompiledBackward(op))
         return made[0]
