@@ -55,6 +55,7 @@ EVIDENCE = (
     ("compiled mode", TORCH, r"test_compile\.test_compiled_values"),
     ("export", TORCH, r"test_compile\.test_export"),
     ("vmap", TORCH, r"test_compile\.test_vmap"),
+    ("torch.func.grad, vjp, jacrev", TORCH, r"test_transforms\.test_(func_grad|vjp|vmap_of_grad)"),
     ("any strides", NUMPY, r"test_call_memory\.test_(the_values_count|views_go_into)"),
     ("any strides", ("C++",), r"(\w+/)?StridedInput\w*\.|CopyTensor\."),
     ("any strides", TORCH, r"test_call\.test_(inputs_of_any_strides|views_of_every)"),

@@ -156,24 +156,59 @@ __attribute__((constructor)) void OnLoad() {
   fprintf(stderr, "opwright: %s registers no operator in PyTorch: %s\n", OwnPath(), message);
 }
 
-// Whether autograd would record what is done with the tensor. The interface has no getter: a view
-// of the tensor is no leaf exactly when a gradient is due. What cannot be asked is an error: a "no"
-// would lose a gradient in silence.
-bool NeedsGradient(const TorchShim& torch, const char* op, TorchHandle tensor) {
-  const auto need = [&](int32_t failed, const char* what) {
+// A question about a tensor to PyTorch's dispatcher, on a handle of its own; what cannot be asked
+// is an error: a "no" would lose a gradient in silence.
+class Question {
+ public:
+  Question(const TorchShim& torch, const char* op, TorchHandle tensor) : torch_(torch), op_(op) {
+    TorchHandle copy = nullptr;
+    Need(torch.new_handle(tensor, &copy), "a second handle");
+    stack_[0] = reinterpret_cast<TorchValue>(copy);
+  }
+
+  // Whether autograd would record what is done with the tensor. The interface has no getter: a view
+  // of the tensor is no leaf exactly when a gradient is due.
+  bool NeedsGradient() {
+    Call("aten::alias");
+    Call("aten::is_leaf");
+    return static_cast<uint8_t>(stack_[0]) == 0;
+  }
+
+  // Whether it has a tangent of forward mode, of which PyTorch has one level.
+  bool HasTangent() {
+    Call("aten::_unpack_dual");
+    bool has = false;
+    Need(torch_.is_defined(reinterpret_cast<TorchHandle>(stack_[1]), &has), "is_defined");
+    for (const TorchValue part : stack_) torch_.delete_tensor(reinterpret_cast<TorchHandle>(part));
+    return has;
+  }
+
+ private:
+  void Call(const char* name) { Need(torch_.call(name, "", stack_, torch_.version), name); }
+  void Need(int32_t failed, const char* what) const {
     if (failed == 0) return;
-    TorchRaise(StrCat(op, ": whether an input requires a gradient cannot be told: ", what, ": ",
-                      TorchFailure(torch, "it failed")));
-  };
-  TorchHandle copy = nullptr;
-  need(torch.new_handle(tensor, &copy), "a second handle");
-  TorchValue stack[1] = {reinterpret_cast<TorchValue>(copy)};
-  need(torch.call("aten::alias", "", stack, torch.version), "aten::alias");
-  need(torch.call("aten::is_leaf", "", stack, torch.version), "aten::is_leaf");
-  return static_cast<uint8_t>(stack[0]) == 0;
+    TorchRaise(StrCat(op_, ": whether an input requires a gradient cannot be told: ", what, ": ",
+                      TorchFailure(torch_, "it failed")));
+  }
+
+  const TorchShim& torch_;
+  const char* op_;
+  TorchValue stack_[2] = {0, 0};
+};
+
+// Raises for an input whose gradient would be lost.
+void RefuseGradient(const TorchShim& torch, const char* op, TorchHandle tensor) {
+  if (torch.grad_enabled() && Question(torch, op, tensor).NeedsGradient())
+    TorchRaise(StrCat(op,
+                      ": an input requires a gradient, and none is registered; load the library "
+                      "with `opwright.load`, or detach the inputs [GR001]"));
+  if (Question(torch, op, tensor).HasTangent())
+    TorchRaise(StrCat(op,
+                      ": an input has a tangent, and operators have no gradient in forward mode; "
+                      "load the library with `opwright.load` and use backward mode [GR010]"));
 }
 
-bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const TorchValue* stack) {
+void RefuseGradients(const TorchShim& torch, const OpwrightOpDef& def, const TorchValue* stack) {
   for (int32_t i = 0; i < def.num_inputs; ++i) {
     if (def.inputs[i]->kind == kOpwrightDynamic) {
       auto list = reinterpret_cast<TorchHandle>(stack[i]);
@@ -182,7 +217,7 @@ bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const To
       for (size_t k = 0; k < size; ++k) {
         TorchValue item = 0;  // the list's own, which goes on to the operator
         if (torch.list_get(list, k, &item) != 0) TorchRaise(TorchFailure(torch, "no list"));
-        if (NeedsGradient(torch, def.name, reinterpret_cast<TorchHandle>(item))) return true;
+        RefuseGradient(torch, def.name, reinterpret_cast<TorchHandle>(item));
       }
       continue;
     }
@@ -191,9 +226,8 @@ bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const To
       if (value == 0) continue;
       value = *reinterpret_cast<const TorchValue*>(value);
     }
-    if (NeedsGradient(torch, def.name, reinterpret_cast<TorchHandle>(value))) return true;
+    RefuseGradient(torch, def.name, reinterpret_cast<TorchHandle>(value));
   }
-  return false;
 }
 
 }  // namespace
@@ -209,11 +243,7 @@ void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
   const opwright::entries::TorchShim& torch = opwright::entries::Torch();
   const OpwrightOpDef& def = *opwright_stub.operators[index].entry->def;
   opwright::entries::ForgetTorchFailure();
-  if (torch.grad_enabled() && opwright::entries::AnyNeedsGradient(torch, def, stack))
-    opwright::entries::TorchRaise(
-        StrCat(def.name,
-               ": an input requires a gradient, and none is registered; load the library with "
-               "`opwright.load`, or detach the inputs [GR001]"));
+  opwright::entries::RefuseGradients(torch, def, stack);
   const std::string name = StrCat(def.ns, "::_", def.name, "_without_gradient");
   if (torch.call(name.c_str(), "", stack, torch.version) != 0)
     opwright::entries::TorchRaise(

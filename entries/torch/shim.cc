@@ -40,6 +40,7 @@ bool Load(void* torch, TorchShim* shim, std::string* why) {
       Needed(&shim->get_data, "aoti_torch_get_data_ptr"),
       Needed(&shim->get_device_type, "aoti_torch_get_device_type"),
       Needed(&shim->empty_strided, "aoti_torch_empty_strided"),
+      Needed(&shim->is_defined, "aoti_torch_is_defined"),
       Needed(&shim->new_handle, "aoti_torch_new_tensor_handle"),
       Needed(&shim->delete_tensor, "aoti_torch_delete_tensor_object"),
       Needed(&shim->new_list, "torch_new_list_reserve_size"),

@@ -34,6 +34,7 @@ struct TorchShim {
   int32_t (*get_device_type)(TorchHandle, int32_t*);
   int32_t (*empty_strided)(int64_t ndim, const int64_t* sizes, const int64_t* strides,
                            int32_t dtype, int32_t device_type, int32_t device_index, TorchHandle*);
+  int32_t (*is_defined)(TorchHandle, bool*);
   int32_t (*new_handle)(TorchHandle, TorchHandle*);
   int32_t (*delete_tensor)(TorchHandle);
 

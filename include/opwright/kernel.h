@@ -271,6 +271,16 @@ constexpr bool HasOwnInferShape() {
          !IsSame<typename OwnerOf<decltype(&Class::InferShape)>::Type, BasicKernel<true>>::kValue;
 }
 
+// Whether a function takes arguments: see OPWRIGHT_FUNCTION.
+struct Yes {
+  static constexpr bool kValue = true;
+};
+struct No {
+  static constexpr bool kValue = false;
+};
+template <class T>
+const T& Sample();
+
 }  // namespace detail
 }  // namespace opwright
 
@@ -295,15 +305,20 @@ constexpr bool HasOwnInferShape() {
 // order, View<const T> for each input, View<T> for each output (ViewList for dynamic ones), then
 // the attributes; it returns void or Status. At namespace scope, after the function. The build
 // makes one instance for each dtype column of the metadef.
-#define OPWRIGHT_FUNCTION(op_name, function)                        \
-  struct opwright_function_##op_name {                              \
-    template <class... Args>                                        \
-    static ::opwright::Status Call(const Args&... args) {           \
-      if constexpr (__is_same(decltype(function(args...)), void)) { \
-        function(args...);                                          \
-        return ::opwright::SUCCESS;                                 \
-      } else {                                                      \
-        return function(args...);                                   \
-      }                                                             \
-    }                                                               \
+#define OPWRIGHT_FUNCTION(op_name, function)                                                 \
+  struct opwright_function_##op_name {                                                       \
+    template <class... Args>                                                                 \
+    static auto Fits(int) -> decltype((void)function(::opwright::detail::Sample<Args>()...), \
+                                      ::opwright::detail::Yes());                            \
+    template <class... Args>                                                                 \
+    static ::opwright::detail::No Fits(...);                                                 \
+    template <class... Args>                                                                 \
+    static ::opwright::Status Call(const Args&... args) {                                    \
+      if constexpr (__is_same(decltype(function(args...)), void)) {                          \
+        function(args...);                                                                   \
+        return ::opwright::SUCCESS;                                                          \
+      } else {                                                                               \
+        return function(args...);                                                            \
+      }                                                                                      \
+    }                                                                                        \
   };

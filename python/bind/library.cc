@@ -61,6 +61,9 @@ void InitLibrary(nb::module_& m) {
       .def_prop_ro("library_path", [](PyOperator& self) { return self.library().path(); })
       .def_prop_ro("identity", [](PyOperator& self) { return self.library().identity(); })
       .def_prop_ro(
+          "missing_backward", [](PyOperator& self) { return self.op->MissingBackward(); },
+          "The backward operator that its metadef names, when none is bound; else empty.")
+      .def_prop_ro(
           "is_bound",
           [](PyOperator& self) { return self.library().Find(self.op->name()) != self.op; },
           "Whether its metadef is not its library's own.")
@@ -82,6 +85,9 @@ void InitLibrary(nb::module_& m) {
            [](PyOperator& self, nb::handle args, nb::handle kwargs) {
              return InferNumpy(self, args.ptr(), kwargs.ptr());
            })
+      .def(
+          "check_usable", [](PyOperator& self) { RaiseIfError(self.op->CheckUsable()); },
+          "Raises what a call would, when the library is closed.")
       .def("call_numpy_for_gradient", &CallNumpyForGradient)
       .def(
           "call_numpy",

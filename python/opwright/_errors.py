@@ -44,7 +44,7 @@ class CallError(Error):
 
 
 class DTypeError(CallError, TypeError):
-    """CL002, CL003, CL006, CL013, CL021: dtypes, attribute types or frameworks that do not fit."""
+    """CL002, CL003, CL006, CL013, CL015, CL021: dtypes, attribute types or frameworks that do not fit."""
 
 
 class ShapeError(CallError, ValueError):
@@ -84,7 +84,7 @@ _BY_AREA = {
     "IN": InternalError,
 }
 _BY_CODE = {
-    **dict.fromkeys(("CL002", "CL003", "CL006", "CL013", "CL021"), DTypeError),
+    **dict.fromkeys(("CL002", "CL003", "CL006", "CL013", "CL015", "CL021"), DTypeError),
     **dict.fromkeys(("CL001", "CL004", "CL005", "CL008", "CL020"), ShapeError),
 }
 

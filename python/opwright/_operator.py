@@ -285,9 +285,10 @@ class Library:
         return len(self._names)
 
     def close(self) -> None:
-        """Gives this handle up. When the last one is closed, calls on numpy arrays are refused.
+        """Gives this handle up. When the last one is closed, calls of its operators are refused.
 
-        PyTorch keeps what it has registered: calls on tensors run until the process ends.
+        PyTorch keeps what it has registered: `torch.ops`, compiled graphs and the gradients of
+        earlier calls go on until the process ends.
         """
         self._core.close()
 

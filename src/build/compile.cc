@@ -13,6 +13,7 @@
 #include "build/compiler_output.h"
 #include "build/manifest.h"
 #include "build/process.h"
+#include "build/wrapper.h"
 #include "opwright/c_api.h"
 
 namespace opwright::build {
@@ -47,7 +48,14 @@ Error CompileError(const Cache& cache, const CompileJob& job, const std::string&
   const std::string log = WriteLog(cache, BaseName(job.source), command, run.output);
   std::vector<Diagnostic> all = UserDiagnostics(run.output, Layout().include_dir);
   std::erase_if(all, [](const Diagnostic& d) { return d.severity != Severity::kError; });
-  for (Diagnostic& d : all) d.id = "BD013";
+  for (Diagnostic& d : all) {
+    const size_t misfit =
+        d.message.starts_with("static") ? d.message.find(kFunctionMisfit) : d.message.npos;
+    d.id = misfit != d.message.npos ? "BD029" : "BD013";
+    if (misfit == d.message.npos) continue;
+    d.message.erase(0, misfit);  // gcc and clang announce an assertion each in its own way
+    if (d.message.ends_with('"')) d.message.pop_back();
+  }
   std::string message = StrCat(job.source, " does not compile");
   constexpr size_t kShown = 10;
   if (all.size() > kShown) {

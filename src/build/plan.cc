@@ -214,8 +214,15 @@ class Planner {
     for (const std::string& object : plan_.inputs.objects)
       for (const std::string& symbol : DefinedSymbols(object))
         if (symbol.starts_with(kTablePrefix))
-          kernels.push_back(
-              {symbol.substr(kTablePrefix.size()), "::" + symbol, false, true, false, object, 0});
+          kernels.push_back({symbol.substr(kTablePrefix.size()),
+                             "::" + symbol,
+                             false,
+                             true,
+                             false,
+                             object,
+                             0,
+                             {},
+                             {}});
 
     std::vector<Diagnostic> problems;
     std::vector<std::string> found;

@@ -2,6 +2,7 @@
 #include "build/source_scan.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "build/token.h"
@@ -184,7 +185,27 @@ class Scanner {
     } else if (Next(0).Is("(") && declaration_.function.empty() && !declaration_.initialised) {
       declaration_.function = token.text;
       declaration_.line = token.line;
+      parameters_[token.text] = Parenthesized();
     }
+  }
+
+  // What stands between the parenthesis here and its closing one, in the usual spacing.
+  std::string Parenthesized() const {
+    std::string text;
+    int depth = 0;
+    const auto is_word = [](const Token& token) {
+      return token.kind == Kind::kWord || token.kind == Kind::kNumber;
+    };
+    for (size_t i = 0; at_ + i < tokens_.size(); ++i) {
+      const Token& token = Next(i);
+      if (token.Is("(") && depth++ == 0) continue;
+      if (token.Is(")") && --depth == 0) break;
+      const Token& before = Next(i - 1);
+      const bool behind = is_word(before) || before.Is(">") || before.Is("*") || before.Is("&");
+      if (before.Is(",") || (behind && is_word(token))) text += ' ';
+      text += token.text;
+    }
+    return text;
   }
 
   void EndDeclaration(bool defined) {
@@ -299,6 +320,9 @@ class Scanner {
     }
     if (at_ == tokens_.size()) return;
     ++at_;
+    const std::string plain = marker.target.substr(0, marker.target.find('<'));
+    const auto found = parameters_.find(plain.substr(plain.rfind(':') + 1));
+    if (found != parameters_.end()) marker.parameters = found->second;
     scan_.markers.push_back(std::move(marker));
     declaration_ = {};
   }
@@ -327,6 +351,7 @@ class Scanner {
   std::vector<Open> open_;
   std::vector<Branch> branches_;
   Declaration declaration_;
+  std::map<std::string, std::string> parameters_;  // of the functions seen so far
   SourceScan scan_;
 };
 
@@ -349,7 +374,7 @@ std::vector<Kernel> FindKernels(const SourceScan& scan, const std::string& file)
   };
   for (const ScannedMarker& marker : scan.markers)
     kernels.push_back({marker.op, marker.function ? marker.scope : marker.target, marker.function,
-                       true, false, file, marker.line});
+                       true, false, file, marker.line, marker.target, marker.parameters});
   for (const ScannedClass& found : scan.classes) {
     if (std::find(found.bases.begin(), found.bases.end(), "OpKernelBase") == found.bases.end())
       continue;
@@ -361,7 +386,8 @@ std::vector<Kernel> FindKernels(const SourceScan& scan, const std::string& file)
     const bool base = std::any_of(scan.classes.begin(), scan.classes.end(), [&](const auto& other) {
       return std::find(other.bases.begin(), other.bases.end(), found.name) != other.bases.end();
     });
-    if (!marked) kernels.push_back({op, found.qualified, false, false, base, file, found.line});
+    if (!marked)
+      kernels.push_back({op, found.qualified, false, false, base, file, found.line, {}, {}});
   }
   return kernels;
 }

@@ -26,6 +26,7 @@ struct ScannedMarker {
   std::string op;
   std::string target;  // as written
   std::string scope;  // "::ns", "" at global scope
+  std::string parameters;  // of the function, "View<const T> x, int n"; empty when not seen
   int line = 0;
 };
 
@@ -59,6 +60,8 @@ struct Kernel {
   bool base = false;  // another class of the file derives from it, so it may be no kernel
   std::string file;
   int line = 0;
+  std::string function_name;  // as the marker has it
+  std::string parameters;  // of the function, as far as they were seen
 };
 
 // A marker wins over the class rule, for the class it names and for the operator it names.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "build/c_text.h"
 
 namespace opwright::build {
 namespace {
@@ -49,24 +50,61 @@ std::string AttributeType(AttrType type) {
   return "::opwright::List<OpwrightAttr>";
 }
 
-std::string Arguments(const Operator& op, int column) {
-  std::vector<std::string> arguments;
-  const auto params = [&](const std::vector<Param>& list, std::string_view kind) {
+// One argument that a function kernel is called with.
+struct Argument {
+  std::string name;
+  std::string type;
+  std::string value;  // of it in the generated code
+};
+
+std::vector<Argument> Arguments(const Operator& op, int column) {
+  std::vector<Argument> arguments;
+  const auto params = [&](const std::vector<Param>& list, std::string_view kind,
+                          std::string_view constness) {
     for (size_t i = 0; i < list.size(); ++i) {
       const auto& dtypes = list[i].dtypes;
-      const std::string& dtype =
-          dtypes.size() == 1 ? dtypes[0] : dtypes[static_cast<size_t>(column)];
-      arguments.push_back(StrCat("::opwright::detail::", kind,
-                                 list[i].param_type == ParamType::kDynamic ? "List<" : "View<",
-                                 ElementType(dtype), ">(call, ", i, ")"));
+      const std::string element =
+          ElementType(dtypes.size() == 1 ? dtypes[0] : dtypes[static_cast<size_t>(column)]);
+      const bool many = list[i].param_type == ParamType::kDynamic;
+      arguments.push_back(
+          {list[i].name,
+           StrCat("::opwright::", many ? "ViewList<" : "View<", constness, element, ">"),
+           StrCat("::opwright::detail::", kind, many ? "List<" : "View<", element, ">(call, ", i,
+                  ")")});
     }
   };
-  params(op.inputs, "Input");
-  params(op.outputs, "Output");
-  for (size_t i = 0; i < op.attrs.size(); ++i)
-    arguments.push_back(StrCat("::opwright::detail::AttrReader<", AttributeType(op.attrs[i].type),
-                               ">::Read(call->attrs[", i, "])"));
-  return Join(arguments, ", ");
+  params(op.inputs, "Input", "const ");
+  params(op.outputs, "Output", "");
+  for (size_t i = 0; i < op.attrs.size(); ++i) {
+    const std::string type = AttributeType(op.attrs[i].type);
+    arguments.push_back(
+        {op.attrs[i].name, type,
+         StrCat("::opwright::detail::AttrReader<", type, ">::Read(call->attrs[", i, "])")});
+  }
+  return arguments;
+}
+
+template <class Part>
+std::string Listed(const std::vector<Argument>& arguments, const Part& part) {
+  std::vector<std::string> parts;
+  for (const Argument& argument : arguments) parts.push_back(part(argument));
+  return Join(parts, ", ");
+}
+
+// "opwright::View<const float> x": as an author writes it.
+std::string Written(const Argument& argument) {
+  std::string type = argument.type;
+  for (size_t at = 0; (at = type.find("::opwright::")) != type.npos;) type.erase(at, 2);
+  return StrCat(type, " ", argument.name);
+}
+
+std::string MisfitText(const Kernel& kernel, const std::vector<Argument>& arguments) {
+  const std::string marker = StrCat(kFunctionMisfit, kernel.op, ", ", kernel.function_name, "): ");
+  return StrCat(marker, "by its metadef it is called as ", kernel.function_name, "(",
+                Listed(arguments, Written), "), ",
+                kernel.parameters.empty()
+                    ? std::string("and no such function is declared before the marker")
+                    : StrCat("the source has ", kernel.function_name, "(", kernel.parameters, ")"));
 }
 
 // A #line: what follows is reported as the user's own line.
@@ -76,16 +114,36 @@ std::string LineOf(const Kernel& kernel) {
   return StrCat("#line ", kernel.line, " \"", file, "\"\n");
 }
 
-// The table of a function kernel. Every column gets the marker's own line, so that a signature that
-// does not fit is reported there.
+// Calls the function for one column. A template, so that a function that does not fit is not called
+// at all, and the assertion is the only error: of the first column that does not fit.
+std::string ColumnCall(const Kernel& kernel, const Operator& op, int column) {
+  const auto type = [](const Argument& argument) { return argument.type; };
+  const auto fits = [&](int c) {
+    return StrCat("decltype(Function::template Fits<", Listed(Arguments(op, c), type),
+                  ">(0))::kValue");
+  };
+  const std::vector<Argument> arguments = Arguments(op, column);
+  const std::string line = LineOf(kernel);
+  return StrCat(line, "template <class Function> static int32_t opwright_column_", kernel.op, "_",
+                column, "(const OpwrightCall* call) {\n", line, "  static_assert(", fits(column),
+                column > 0 ? StrCat(" || !", fits(column - 1)) : std::string(), ", ",
+                CString(MisfitText(kernel, arguments)), ");\n", line, "  if constexpr (",
+                fits(column), ") return ::opwright::detail::Report(call, Function::Call(",
+                Listed(arguments, [](const Argument& argument) { return argument.value; }),
+                "));\n  else return 1;\n}\n");
+}
+
+// The table of a function kernel. Every column gets the marker's own line, so that what does not
+// fit is reported there.
 std::string FunctionTable(const Kernel& kernel, const Operator& op) {
   const std::string line = LineOf(kernel);
-  std::string out = StrCat(line, "static int32_t opwright_compute_", kernel.op,
-                           "(void*, const OpwrightCall* call) {\n  switch (call->column) {\n");
+  std::string out;
+  for (int column = 0; column < op.num_columns; ++column) out += ColumnCall(kernel, op, column);
+  out += StrCat(line, "static int32_t opwright_compute_", kernel.op,
+                "(void*, const OpwrightCall* call) {\n  switch (call->column) {\n");
   for (int column = 0; column < op.num_columns; ++column)
-    out += StrCat("    case ", column, ":\n", line,
-                  "      return ::opwright::detail::Report(call, ", kernel.target,
-                  "::opwright_function_", kernel.op, "::Call(", Arguments(op, column), "));\n");
+    out += StrCat("    case ", column, ":\n", line, "      return opwright_column_", kernel.op, "_",
+                  column, "<", kernel.target, "::opwright_function_", kernel.op, ">(call);\n");
   out += StrCat(
       "    default:\n      throw ::opwright::KernelError(\"column %d is not in the metadef\", "
       "call->column);\n"

@@ -7,11 +7,19 @@
 #include <string>
 #include <vector>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "base/error.h"
 #include "build/source_scan.h"
 #include "metadef/metadef.h"
 
 namespace opwright::build {
+
+// How the text of the assertion begins with which a function kernel that does not fit its metadef
+// does not compile.
+inline constexpr std::string_view kFunctionMisfit = "OPWRIGHT_FUNCTION(";
 
 // kernels: those of this source that are to be built. operators: where a function kernel's
 // signature is taken from.

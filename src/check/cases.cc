@@ -303,68 +303,9 @@ class Maker {
   bool dynamic_ = false;
 };
 
-// A default such as 1 hides a factor that is forgotten: every other call gets another number, of
-// the same sign and size.
-OpwrightAttr OtherFloat(const OpwrightAttr& standard) {
-  OpwrightAttr attr = standard;
-  attr.value.f = standard.value.f == 0 ? 0.75 : standard.value.f * 1.75;
-  return attr;
-}
-
 }  // namespace
 
 std::vector<Case> MakeCases(const OpwrightOpDef& def) { return Maker(def).Make(); }
-
-std::vector<OpwrightAttr> MakeAttrs(const OpwrightOpDef& def, uint64_t seed) {
-  static const int64_t kOne = 1;
-  static const double kHalf = 0.5;
-  static const char* const kWord = "x";
-  static const OpwrightAttr kInts = {kOpwrightAttrListInt, 0, 1, {.data = &kOne}};
-  std::vector<OpwrightAttr> attrs(static_cast<size_t>(def.num_attrs));
-  for (int32_t i = 0; i < def.num_attrs; ++i) {
-    OpwrightAttr& attr = attrs[static_cast<size_t>(i)];
-    attr = {};
-    if (!def.attrs[i]->required) {
-      if (def.attrs[i]->type == kOpwrightAttrFloat && seed % 2 == 1)
-        attr = OtherFloat(def.attrs[i]->default_value);
-      continue;
-    }
-    attr.type = def.attrs[i]->type;
-    switch (attr.type) {
-      case kOpwrightAttrInt:
-      case kOpwrightAttrBool:
-        attr.value.i = 1;
-        break;
-      case kOpwrightAttrFloat:
-        attr.value.f = kHalf;
-        break;
-      case kOpwrightAttrString:
-        attr.value.s = kWord;
-        attr.size = 1;
-        break;
-      case kOpwrightAttrType:
-        attr.value.s = "float32";
-        attr.size = 7;
-        break;
-      case kOpwrightAttrListFloat:
-        attr.value.data = &kHalf;
-        attr.size = 1;
-        break;
-      case kOpwrightAttrListString:
-        attr.value.data = &kWord;
-        attr.size = 1;
-        break;
-      case kOpwrightAttrListListInt:
-        attr.value.data = &kInts;
-        attr.size = 1;
-        break;
-      default:
-        attr.value.data = &kOne;
-        attr.size = 1;
-    }
-  }
-  return attrs;
-}
 
 std::string CaseText(const OpwrightOpDef& def, int32_t column, const Case& c) {
   std::string text;

@@ -22,10 +22,6 @@ struct Case {
 // Shapes that a shape rule or the kernel itself refuses may be among them.
 std::vector<Case> MakeCases(const OpwrightOpDef& def);
 
-// A value for each attribute: the default (a float's for even seeds only, another number for odd
-// ones), or something harmless for a required one.
-std::vector<OpwrightAttr> MakeAttrs(const OpwrightOpDef& def, uint64_t seed);
-
 // "x[2, 3] float32, bias[3] float32; zeros"
 std::string CaseText(const OpwrightOpDef& def, int32_t column, const Case& c);
 

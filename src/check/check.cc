@@ -48,6 +48,31 @@ std::string FaultText(const Crash& crash, std::string* kind) {
   return StrCat("; it wrote byte ", crash.offset, " of ", buffer, ", which is not its to write");
 }
 
+// A backward operator by its names, to which no operator of its library is bound: what is said of
+// it; "" for any other.
+std::string LoneBackwardText(const Operator& op) {
+  constexpr std::string_view kGrad = "_grad";
+  const OpwrightOpDef& def = op.def();
+  const std::string_view name = def.name;
+  const auto is_gradient = [](const OpwrightParamDef* param) {
+    return std::string_view(param->name).starts_with("grad_");
+  };
+  if (!name.ends_with(kGrad) || def.num_outputs == 0 ||
+      std::none_of(def.inputs, def.inputs + def.num_inputs, is_gradient) ||
+      !std::all_of(def.outputs, def.outputs + def.num_outputs, is_gradient))
+    return "";
+  for (const auto& other : op.library().operators())
+    if (other->backward() == &op) return "";
+  const std::string_view forward = name.substr(0, name.size() - kGrad.size());
+  return StrCat(
+      "a backward operator by its names: what it computes cannot be checked without its "
+      "forward operator ",
+      forward,
+      op.library().Find(forward) != nullptr
+          ? StrCat(", whose metadef does not name it: write \"gradient\": \"", name, "\"")
+          : std::string(", which is not in the library: build both together"));
+}
+
 class OperatorCheck {
  public:
   OperatorCheck(Operator& op, const Options& options) : op_(op), options_(options) {
@@ -67,14 +92,25 @@ class OperatorCheck {
   }
 
  private:
+  // Whether a gradient was right and wrong without and with second values of attributes.
+  struct AttrEffect {
+    bool right_without = false;
+    bool wrong_without = false;
+    std::string wrong_with;
+  };
+
   const OpwrightOpDef& def() const { return op_.def(); }
 
   void PrepareRows() {
+    report_.note = LoneBackwardText(op_);
+    const std::string missing = op_.MissingBackward();
+    if (!missing.empty())
+      report_.note = StrCat("its backward operator ", missing,
+                            " is not in the library: its gradient cannot be checked, and asking "
+                            "for one is an error [GR001]");
+    undecided_ = !report_.note.empty();
     if (op_.backward() == nullptr) {
-      report_.note =
-          def().gradient == nullptr
-              ? "no gradient: forward only"
-              : StrCat("its backward operator ", def().gradient->op, " is not in the library");
+      if (report_.note.empty()) report_.note = "no gradient: forward only";
       return;
     }
     report_.backward = op_.backward()->name();
@@ -99,6 +135,7 @@ class OperatorCheck {
       }
       report_.rows.push_back(std::move(row));
     }
+    attr_effects_.resize(report_.rows.size());
     for (int32_t c = 0; c < def().num_columns; ++c) {
       if (HasGradientColumn(op_, c) || !HasFloat(c)) continue;
       Finding finding;
@@ -148,7 +185,9 @@ class OperatorCheck {
       Recorder recorder(record);
       RunCase(op_, columns, c, options_.seed * 1000003 + number, &recorder);
     });
-    const std::string text = CaseText(def(), columns.column, c);
+    const std::string second_values = record->second_values.chars;
+    const std::string text = StrCat(CaseText(def(), columns.column, c),
+                                    second_values.empty() ? "" : "; ", second_values);
     Take(*record, text);
     if (outcome.ending == Ending::kFinished && record->state.threw == 0) {
       if (record->refused != 0) {
@@ -240,6 +279,14 @@ class OperatorCheck {
       row.elements += from.elements;
       row.skipped += from.skipped;
       row.checked = row.checked || from.elements > 0;
+      const bool standard = record.second_values.chars[0] == 0;
+      AttrEffect& effect = attr_effects_[r];
+      if (from.right != 0)
+        effect.right_without = effect.right_without || (standard && from.elements > 0);
+      else if (standard)
+        effect.wrong_without = true;
+      else
+        effect.wrong_with = record.second_values.chars;
       if (from.worst.tolerance > 0) TakeWorst(from, text, &row);
     }
   }
@@ -273,12 +320,24 @@ class OperatorCheck {
     report_.findings.push_back(std::move(finding));
   }
 
+  // The attributes' part in a wrong gradient; a kind where no other is known.
+  static void CompleteKind(const AttrEffect& effect, std::string* kind) {
+    if (effect.right_without && !effect.wrong_without)
+      *kind += StrCat(
+          kind->empty() ? "an attribute's part is missing: wrong only with " : "; only with ",
+          effect.wrong_with);
+    if (kind->empty())
+      *kind = "no common mistake: neither a sign, a factor, a missing sum nor another gradient";
+  }
+
   void Judge() {
     bool wrong = false;
     for (const Finding& finding : report_.findings)
       wrong = wrong || finding.severity == Severity::kError;
-    for (GradientRow& row : report_.rows) {
+    for (size_t r = 0; r < report_.rows.size(); ++r) {
+      GradientRow& row = report_.rows[r];
       wrong = wrong || !row.right;
+      if (!row.right) CompleteKind(attr_effects_[r], &row.kind);
       if (row.checked || !row.reason.empty()) continue;
       row.reason = row.skipped > 0
                        ? "no element where the function is smooth and the noise below the gradient"
@@ -290,7 +349,6 @@ class OperatorCheck {
         row.reason = "no case with so many tensors ran";
     }
     if (gradient_column_ < 0 && op_.backward() != nullptr) undecided_ = true;
-    if (def().gradient != nullptr && op_.backward() == nullptr) undecided_ = true;
     if (judged_ == 0) NothingRan();
     report_.verdict = wrong ? Verdict::kWrong : undecided_ ? Verdict::kUndecided : Verdict::kRight;
   }
@@ -298,6 +356,7 @@ class OperatorCheck {
   Operator& op_;
   const Options& options_;
   OperatorReport report_;
+  std::vector<AttrEffect> attr_effects_;  // of each row
   int32_t gradient_column_ = -1;
   int64_t judged_ = 0;  // cases in which a kernel was called
   int ended_ = 0;

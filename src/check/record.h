@@ -47,6 +47,7 @@ struct CaseRecord {
   ChildState state;
   int32_t refused;  // by the metadef's rules or by the kernel; nothing was judged
   Text<512> refusal;
+  Text<256> second_values;  // of attributes, that the operator was tried with
   int32_t empty;  // no output has an element: no kernel was called
   int32_t num_findings;
   FindingRecord findings[kFindings];
@@ -64,7 +65,8 @@ class Recorder {
            const std::string& message, const std::string& kind = "",
            const Difference* difference = nullptr);
   bool Has(const char* id) const;
-  void SetEmpty() { record_.empty = 1; }
+  void SetSecondValues(const std::string& text) { record_.second_values = text.c_str(); }
+  void SetEmpty(bool empty) { record_.empty = empty ? 1 : 0; }
   RowRecord* Row(int32_t index) {
     return index < CaseRecord::kRows ? &record_.rows[index] : nullptr;
   }

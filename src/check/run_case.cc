@@ -89,13 +89,13 @@ void LeaveOutOutputs(Trial* trial, Recorder* recorder) {
   trial->outputs = all;
 }
 
-}  // namespace
-
-void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed,
-             Recorder* recorder) {
-  Trial trial(op, columns.column, c, seed);
+// False when the operator refuses second values of attributes, which is its right.
+bool RunWith(SecondValues second, Operator& op, const Columns& columns, const Case& c,
+             uint64_t seed, Recorder* recorder) {
+  Trial trial(op, columns.column, c, seed, second);
   const auto refused = [&](const Status& status) {
     if (status.ok()) return false;
+    if (second != 0) return true;
     if (status.error().id == "CL012")
       recorder->Add("CK005", Severity::kError, "",
                     StrCat("the kernel threw: ", status.error().message));
@@ -103,28 +103,40 @@ void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed,
       recorder->Refuse(status.error().message);
     return true;
   };
-  if (HasNoValidIndex(trial))
-    return recorder->Refuse("not tried: no integer is a valid index where an input is empty");
+  if (HasNoValidIndex(trial)) {
+    recorder->Refuse("not tried: no integer is a valid index where an input is empty");
+    return true;
+  }
+  recorder->SetSecondValues(SecondValuesText(op.def(), second));
   recorder->Stage("shape inference");
-  if (refused(trial.MakeOutputs())) return;
-  if (Elements(trial.outputs) == 0) recorder->SetEmpty();
+  if (refused(trial.MakeOutputs())) return second == 0;
+  recorder->SetEmpty(Elements(trial.outputs) == 0);
   Contract forward(recorder, op.name(), "forward", ForwardOperands(&trial),
                    [&](OpwrightTensor* tensors) { return trial.Forward(tensors); });
-  if (refused(forward.Run())) return;
+  if (refused(forward.Run())) return second == 0;
   const bool special = c.values == Values::kSpecial;
   const bool sound = !recorder->Has("CK006") && !recorder->Has("CK007") && !recorder->Has("CK009");
   if (sound && op.def().num_mutates == 0) LeaveOutOutputs(&trial, recorder);
   GradientCheck gradient(&trial, recorder, seed ^ 0x5bd1e995u);
   if (columns.has_gradient) {
-    if (!gradient.Contract() || special) return;
+    if (!gradient.Contract() || special) return true;
     gradient.Invariance();
   }
-  if (special || !sound || recorder->Has("CK009") || op.def().num_mutates > 0) return;
+  if (special || !sound || recorder->Has("CK009") || op.def().num_mutates > 0) return true;
   if (columns.column == columns.gradient)
     gradient.Differences();
   else if (columns.column != columns.widest)
     gradient.AgainstColumn(columns.widest,
                            columns.has_gradient && columns.widest == columns.gradient);
+  return true;
+}
+
+}  // namespace
+
+void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed,
+             Recorder* recorder) {
+  for (const SecondValues second : AttrChoices(op.def(), seed))
+    if (RunWith(second, op, columns, c, seed, recorder)) return;
 }
 
 }  // namespace opwright::check

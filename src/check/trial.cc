@@ -51,8 +51,8 @@ void AppendTensors(ArrayLists& lists, std::vector<OpwrightTensor>* tensors) {
     for (Array& array : list) tensors->push_back(array.Tensor());
 }
 
-Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed)
-    : attrs(MakeAttrs(op.def(), seed)), op_(op), column_(column) {
+Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed, SecondValues second)
+    : attrs(MakeAttrs(op.def(), second)), op_(op), column_(column) {
   Random random(seed);
   const int64_t limit = IntegerLimit(c);
   for (int32_t i = 0; i < def().num_inputs; ++i) {

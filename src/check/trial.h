@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "check/array.h"
+#include "check/attrs.h"
 #include "check/cases.h"
 #include "registry/library.h"
 
@@ -30,7 +31,7 @@ struct Wanted {
 
 class Trial {
  public:
-  Trial(Operator& op, int32_t column, const Case& c, uint64_t seed);
+  Trial(Operator& op, int32_t column, const Case& c, uint64_t seed, SecondValues second);
   // The same values in another column.
   Trial(const Trial& other, int32_t column);
 

@@ -42,10 +42,18 @@ std::string OperatorText(const Operator& op) {
   for (int32_t i = 0; i < def.num_outputs; ++i)
     text += StrCat("    out  ", ParamText(def, *def.outputs[i]), ", shape ",
                    def.shape_rules[i]->text, "\n");
-  for (int32_t i = 0; i < def.num_attrs; ++i)
-    text += StrCat("    attr ", def.attrs[i]->name, " ", AttrTypeName(def.attrs[i]->type),
-                   def.attrs[i]->required != 0 ? " (required)" : "", "\n");
-  text += StrCat("    gradient ", op.gradient() != nullptr ? op.gradient()->op : "none", "\n");
+  for (int32_t i = 0; i < def.num_attrs; ++i) {
+    const OpwrightAttrDef& attr = *def.attrs[i];
+    text += StrCat("    attr ", attr.name, " ", AttrTypeName(attr.type),
+                   attr.required != 0 ? " (required)" : StrCat(" = ", AttrText(attr.default_value)),
+                   "\n");
+  }
+  const std::string missing = op.MissingBackward();
+  text += StrCat("    gradient ",
+                 op.gradient() != nullptr ? op.gradient()->op
+                 : missing.empty()        ? "none"
+                                          : StrCat(missing, ", which is not in this library"),
+                 "\n");
   return text;
 }
 

@@ -133,17 +133,29 @@ Status Operator::BindGradient(std::shared_ptr<Operator> backward) {
   return {};
 }
 
+std::string Operator::MissingBackward() const {
+  if (backward_ != nullptr || def_ == nullptr) return "";
+  const metadef::ReadResult read = metadef::Read(def_->json, name());
+  return read.operators.size() == 1 ? read.operators[0].gradient.op : "";
+}
+
 Status Operator::CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs,
                               const OpwrightAttr* attrs, int32_t num_attrs,
                               const OpwrightArgument* output_grads,
                               const OpwrightArgument* input_grads) {
   OPWRIGHT_RETURN_IF_ERROR(CheckUsable());
-  if (backward_ == nullptr)
+  if (backward_ == nullptr) {
+    const std::string missing = MissingBackward();
     return MakeError(
         "GR001",
-        StrCat(name(),
-               " has no gradient; name a backward operator in its metadef's \"gradient\", call "
-               "register_operator_gradient, or bind a bprop"));
+        missing.empty()
+            ? StrCat(name(),
+                     " has no gradient; name a backward operator in its metadef's \"gradient\", "
+                     "call register_operator_gradient, or bind a bprop")
+            : StrCat(name(), " has no gradient: its backward operator ", missing, " is not in ",
+                     library_->path(),
+                     "; build both together, call register_operator_gradient, or bind a bprop"));
+  }
   OPWRIGHT_RETURN_IF_ERROR(backward_->CheckUsable());
   Expected<void*> instance = backward_->Instance();
   if (!instance.ok()) return instance.TakeError();

@@ -50,12 +50,16 @@ class Operator {
   const OpwrightOperatorEntry& entry() const { return *entry_; }
   Library& library() const { return *library_; }
 
+  // CL014 when its library is closed, RG003 without metadef.
+  Status CheckUsable() const;
   Status Call(const CallArguments& arguments);
   Status Infer(const CallArguments& arguments, InferredOutput* result, Arena& arena);
 
   // The backward operator: of the same library, or bound by BindGradient. Null: none.
   Operator* backward() const { return backward_.get(); }
   const OpwrightGradient* gradient() const { return gradient_; }
+  // The backward operator that its metadef names, when none is bound; "" otherwise.
+  std::string MissingBackward() const;
   Status BindGradient(std::shared_ptr<Operator> backward);
   // What is called as the gradient of this operator. See runtime/gradient.h.
   Status CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs,
@@ -74,7 +78,6 @@ class Operator {
   Operator() = default;
   static uint64_t NextNumber();
   Expected<void*> MakeInstance();
-  Status CheckUsable() const;
   Status Prepare(const CallArguments& arguments, Launch* launch);
 
   const uint64_t number_ = NextNumber();

@@ -21,7 +21,43 @@ namespace {
 
 bool IsList(int32_t type) { return type >= kOpwrightAttrListInt; }
 
+template <class T, class Text>
+std::string ListText(const OpwrightAttr& attr, const Text& text) {
+  std::string out = "[";
+  for (int64_t k = 0; k < attr.size; ++k)
+    out += StrCat(k > 0 ? ", " : "", text(static_cast<const T*>(attr.value.data)[k]));
+  return out + "]";
+}
+
+const char* BoolText(int64_t value) { return value != 0 ? "true" : "false"; }
+
 }  // namespace
+
+std::string AttrText(const OpwrightAttr& attr) {
+  switch (attr.type) {
+    case kOpwrightAttrInt:
+      return StrCat(attr.value.i);
+    case kOpwrightAttrFloat:
+      return StrCat(attr.value.f);
+    case kOpwrightAttrBool:
+      return BoolText(attr.value.i);
+    case kOpwrightAttrString:
+    case kOpwrightAttrType:
+      return JsonQuote({attr.value.s, static_cast<size_t>(attr.size)});
+    case kOpwrightAttrListInt:
+      return ListText<int64_t>(attr, [](int64_t v) { return StrCat(v); });
+    case kOpwrightAttrListFloat:
+      return ListText<double>(attr, [](double v) { return StrCat(v); });
+    case kOpwrightAttrListBool:
+      return ListText<int64_t>(attr, BoolText);
+    case kOpwrightAttrListString:
+      return ListText<const char*>(attr, [](const char* v) { return JsonQuote(v); });
+    case kOpwrightAttrListListInt:
+      return ListText<OpwrightAttr>(attr, AttrText);
+    default:
+      return "";
+  }
+}
 
 Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs,
                                            int32_t num_attrs, Arena& arena) {

@@ -21,4 +21,7 @@ Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const Opwri
 // "int", "list_float" ... as the metadef spells it.
 const char* AttrTypeName(int32_t type);
 
+// A value as a metadef writes it: 3, 0.5, true, "mean", [1, 2].
+std::string AttrText(const OpwrightAttr& attr);
+
 }  // namespace opwright

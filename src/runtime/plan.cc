@@ -127,7 +127,7 @@ Status FitGivenOutput(const Launch& launch, int32_t i, const InferredOutput& inf
     // A gradient is rounded once into the input's own dtype.
     const bool rounded = launch.roles != nullptr && IsFloat(t.dtype) && IsFloat(inferred.dtype);
     if (!(t.dtype == inferred.dtype) && !rounded)
-      return MakeError("CL008",
+      return MakeError("CL015",
                        StrCat(def.name, ": output ", param.name, " has dtype ", DTypeName(t.dtype),
                               ", ", DTypeName(inferred.dtype), " is due"));
   }

@@ -13,23 +13,33 @@ from opwright._dtypes import name_of
 from opwright._operator import Operator
 from opwright.torch._shape import as_lists, dtype_names
 
-_cores: dict[int, _core.Operator] = {}
+# By the operator's number as text: to a tracer of changing sizes a number is one of them.
+_cores: dict[str, _core.Operator] = {}
 
 
-def _column(key: int, dtypes: str) -> int:
+def _column(key: str, dtypes: str) -> int:
     """The dtype column; a tracer, which guards on dtypes, takes it as it is."""
     names = [list(filter(None, given.split(","))) for given in dtypes.split(";")]
     return _core.select_column(_cores[key], names)
 
 
+def _unusable(key: str) -> str:
+    """Why calls are refused, as on numpy arrays: the library was closed. "" when they are not."""
+    try:
+        _cores[key].check_usable()
+    except _errors.Error as error:
+        return str(error)
+    return ""
+
+
 # What torch.compiler.assume_constant_result does, without importing the compiler now.
 _column._dynamo_marked_constant = True
+_unusable._dynamo_marked_constant = True
 _ATTR_TYPE = 5  # an attribute that names a dtype
 # By attribute type: its name in messages, and what a value, or an item of a list, may be. Tracers
-# have symbols in place of numbers, and 0-d tensors are left to the schema. A bool, which is an int
-# in Python, is a bool here.
-_INTS = (int, torch.SymInt, torch.Tensor)
-_FLOATS = (int, float, torch.SymInt, torch.SymFloat, torch.Tensor)
+# have symbols in place of numbers. A bool, which is an int in Python, is a bool here.
+_INTS = (int, torch.SymInt)
+_FLOATS = (int, float, torch.SymInt, torch.SymFloat)
 _BOOLS = (bool, torch.SymBool)
 _ATTRS = {
     1: ("int", _INTS),
@@ -60,8 +70,8 @@ class Call:
     """One operator on torch tensors. Written so that Dynamo can trace it."""
 
     def __init__(self, operator: Operator, overload):
-        self._key = operator.key
-        _cores[operator.key] = operator._core
+        self._key = str(operator.key)
+        _cores[self._key] = operator._core
         self._overload = overload
         self._definition = operator.definition
         self._name = operator.name
@@ -70,6 +80,9 @@ class Call:
         self._attr_types = {attr.name: attr.type for attr in operator.definition.attrs}
 
     def __call__(self, args, kwargs):
+        unusable = _unusable(self._key)
+        if unusable:
+            self._refuse("CL014", unusable)
         if len(args) > self._num_inputs:
             raise _errors.make(
                 "CL001",
@@ -150,6 +163,14 @@ class Call:
         kind = self._attr_types[name]
         if value is None:
             return None
+        items = value if isinstance(value, (list, tuple)) else [value]
+        if any([isinstance(item, torch.Tensor) for item in items]):
+            # The schema would take its number, and what it was computed from would be lost.
+            self._wrong_attribute(
+                f"{self._name}: attribute {name} is given a tensor, through which no gradient "
+                f"flows; make {name} an input of shape [] in the metadef, or pass a number "
+                "(item(), tolist())"
+            )
         if kind == _ATTR_TYPE:
             return name_of(value)
         plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
@@ -176,11 +197,14 @@ class Call:
         return isinstance(value, allowed) and (kind in _OF_BOOLS or not isinstance(value, bool))
 
     def _wrong_attribute(self, text: str, name: str = "", names=()):
+        near = [] if torch.compiler.is_compiling() else difflib.get_close_matches(name, names, 1)
+        self._refuse("CL006", f"{text}; did you mean {near[0]}?" if near else text)
+
+    def _refuse(self, code: str, text: str):
         # A tracer cannot make ours. It shows the words of this one, or calls again without tracing.
         if torch.compiler.is_compiling():
-            raise TypeError(f"{text} [CL006]")
-        near = difflib.get_close_matches(name, names, 1)
-        raise _errors.make("CL006", f"{text}; did you mean {near[0]}?" if near else text)
+            raise TypeError(text if code in text else f"{text} [{code}]")
+        raise _errors.make(code, text)
 
     def _write(self, result, out):
         results = result if isinstance(result, tuple) else (result,)
@@ -196,11 +220,16 @@ class Call:
                     f"{self._name}: out= where a gradient is due; call under torch.no_grad(), "
                     "or without out=",
                 )
-            if made.shape != given.shape or made.dtype != given.dtype:
+            if made.shape != given.shape:
                 raise _errors.make(
                     "CL008",
-                    f"{self._name}: out= has shape {list(given.shape)} and dtype {given.dtype}, "
-                    f"{list(made.shape)} and {made.dtype} are due",
+                    f"{self._name}: out= has shape {list(given.shape)}, {list(made.shape)} is due",
+                )
+            if made.dtype != given.dtype:
+                raise _errors.make(
+                    "CL015",
+                    f"{self._name}: out= has dtype {name_of(given.dtype)}, "
+                    f"{name_of(made.dtype)} is due",
                 )
         for made, given in zip(results, outs, strict=True):
             given.copy_(made)

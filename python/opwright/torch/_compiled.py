@@ -47,8 +47,7 @@ class CompiledBackward:
 
     def __call__(self, ctx, given, results, grads, needs) -> list:
         """given, results, grads: a tensor or None for each input and output; needs: flags."""
-        needed = [*needs, *([False] * (len(given) - len(needs)))]
-        self._check(needed)
+        self._check(needs)
         arguments = []
         for role, index, optional, _ in self._sources:
             if role == ROLE_INPUT:
@@ -73,14 +72,14 @@ class CompiledBackward:
         for keyword, index in self._shapes:
             keywords[keyword] = [0] if given[index] is None else given[index].shape
         if self._takes_wanted:
-            keywords["_wanted"] = [needed[index] for index in self._targets]
+            keywords["_wanted"] = [needs[index] for index in self._targets]
         returned = self._overload(*arguments, **keywords)
 
         made = [None] * len(given)
         for value, index in zip(
             (returned,) if self._single else returned, self._targets, strict=True
         ):
-            if needed[index]:
+            if needs[index]:
                 made[index] = self._fitted(value, given[index], index)
         return made
 

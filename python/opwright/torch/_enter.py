@@ -10,7 +10,7 @@ import torch
 from opwright import _core, _errors
 from opwright._definition import Definition
 from opwright._operator import Operator, any_rule
-from opwright.torch import _bound, _cache_key, _gradient, _mutating, _shape
+from opwright.torch import _autograd, _bound, _cache_key, _mutating, _shape
 from opwright.torch._call import Call
 
 _lock = threading.RLock()
@@ -55,11 +55,8 @@ def overload(qualified: str):
 def complete(name: str, op: Operator) -> None:
     """Shapes for tracing and the gradient of a registered operator."""
     torch.library.register_fake(name, _shape.fake_for(op))
-    if op.definition.mutates:
-        _libraries.append(_mutating.register(name, op))
-        return
-    setup_context, backward = _gradient.rules_for(op)
-    torch.library.register_autograd(name, backward, setup_context=setup_context)
+    kind = _mutating if op.definition.mutates else _autograd
+    _libraries.append(kind.register(name, op))
 
 
 def overload_of(op: Operator):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from opwright import _bprop, _errors
-from opwright._definition import DYNAMIC, FORWARD, OPTIONAL, ROLE_GRAD, ROLE_INPUT
+from opwright._definition import DYNAMIC, ROLE_GRAD, ROLE_INPUT
 from opwright._operator import Operator
 from opwright.torch._compiled import CompiledBackward
 from opwright.torch._shape import as_lists
@@ -46,26 +46,16 @@ class _Adapter:
 
 
 def rules_for(op: Operator):
-    """setup_context and backward for torch.library.register_autograd."""
+    """keep(ctx, inputs, keywords, output) for after the call, and backward(ctx, *grads)."""
     definition = op.definition
     lists = any(param.kind == DYNAMIC for param in (*definition.inputs, *definition.outputs))
     keep, backward = (_with_lists if lists else _without_lists)(op)
-    has_keywords = bool(definition.attrs) or any(
-        param.kind == OPTIONAL or (rule.kind == FORWARD and not rule.args)
-        for param, rule in zip(definition.outputs, definition.shape_rules, strict=True)
-    )
 
-    def setup_with_keywords(ctx, inputs, keyword_only_inputs, output):
-        ctx.attrs = {
-            attr.name: keyword_only_inputs.get(attr.name, attr.default) for attr in definition.attrs
-        }
+    def keep_attrs_too(ctx, inputs, keywords, output):
+        ctx.attrs = {attr.name: keywords.get(attr.name, attr.default) for attr in definition.attrs}
         keep(ctx, inputs, output)
 
-    def setup(ctx, inputs, output):
-        ctx.attrs = {}
-        keep(ctx, inputs, output)
-
-    return (setup_with_keywords if has_keywords else setup), backward
+    return keep_attrs_too, backward
 
 
 def _without_lists(op: Operator):
@@ -84,7 +74,7 @@ def _without_lists(op: Operator):
         ctx.save_for_backward(*inputs, *(outputs if needs_outputs or rule is not None else ()))
 
     def backward(ctx, *grads):
-        needs = ctx.needs_input_grad  # shorter than inputs where optional ones were left out
+        needs = ctx.needs_input_grad[:count]
         if True not in needs or all(grad is None for grad in grads):
             made = [None] * count
         else:
@@ -127,10 +117,10 @@ def _with_lists(op: Operator):
         saved = ctx.saved_tensors
         given = _grouped(saved, ctx.lengths)
         results = _grouped(saved[sum(ctx.lengths) :], ctx.out_lengths)
-        needs = [[] for _ in given]  # optional inputs that were left out have no flag
-        for i, flags in enumerate(ctx.needs_input_grad):
-            needs[i] = list(flags) if dynamic[i] else [flags] * len(given[i])
-        passed = len(ctx.needs_input_grad)  # beside lists, torch wants so many gradients
+        needs = [
+            list(flags) if listed else [flags] * len(tensors)
+            for flags, listed, tensors in zip(ctx.needs_input_grad, dynamic, given, strict=False)
+        ]
         groups = [list(g) if isinstance(g, (list, tuple)) else [g] for g in grads]
         if all(g is None for group in groups for g in group) or not any(True in n for n in needs):
             made = [[None] * len(tensors) for tensors in given]
@@ -140,7 +130,7 @@ def _with_lists(op: Operator):
             made = compiled().with_lists(ctx, given, results, groups, needs)
         out = tuple(
             group if listed else group[0] if group else None
-            for group, listed in zip(made[:passed], dynamic, strict=False)
+            for group, listed in zip(made, dynamic, strict=True)
         )
         return out[0] if len(out) == 1 else out
 
@@ -161,11 +151,17 @@ def _at_first_use(op: Operator):
     def compiled() -> CompiledBackward:
         if not made:
             if op.definition.gradient is None:
+                missing = op._core.missing_backward
+                why = (
+                    f": its backward operator {missing} is not in {op._core.library_path}; build "
+                    "both together"
+                    if missing
+                    else '; name a backward operator in its metadef\'s "gradient"'
+                )
                 raise _errors.make(
                     "GR001",
-                    f"{op.name} has no gradient; name a backward operator in its metadef's "
-                    '"gradient", call register_operator_gradient, or bind a Python rule '
-                    "with @operator.bprop",
+                    f"{op.name} has no gradient{why}, call register_operator_gradient, or bind a "
+                    "Python rule with @operator.bprop",
                 )
             made.append(CompiledBackward(op))
         return made[0]
@@ -193,7 +189,7 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
             )
         tensor = tensors[0] if tensors else None
         inputs.append(tensor)
-        needed = tensor is not None and i < len(needs) and needs[i][0]
+        needed = tensor is not None and needs[i][0]
         shape, dtype = (tensor.shape, tensor.dtype) if tensor is not None else ((), None)
         due.append(_bprop.Due(param.name, needed, tuple(shape), dtype, definition.broadcasts(i)))
     outs, douts = [], []

@@ -110,6 +110,69 @@ TEST_F(Builds, ABraceThatIsNeverClosedExplainsAMissingKernel) {
   EXPECT_SAYS(Refused("op", "BD008"), Path("op/k.cpp") + ":2 is never closed");
 }
 
+// Two columns, so that an error for each would be two.
+std::string AffineMetadef() {
+  const auto param = [](std::string_view name, std::string_view kind = "required") {
+    return StrCat("{\"name\": \"", name,
+                  "\", \"dtype\": [\"float32\", \"float64\"], \"shape\": [-1], \"param_type\": \"",
+                  kind, "\"}");
+  };
+  return StrCat("{\"op_name\": \"affine\", \"input_desc\": [", param("x"), ", ",
+                param("more", "dynamic"), "], \"output_desc\": [", param("y"),
+                "], \"shape_rule\": \"same(x)\", \"attr\": [{\"name\": \"factor\", \"type\": "
+                "\"float\", \"param_type\": \"required\"}]}");
+}
+
+struct Misfit {
+  const char* name;
+  const char* source;  // behind the include, which is line 1
+  int line;
+  const char* has;
+};
+
+class FunctionMisfit : public Builds, public testing::WithParamInterface<Misfit> {};
+
+TEST_P(FunctionMisfit, IsOneErrorWithBothSignatures) {
+  Write("op/f.cpp", StrCat("#include <opwright/kernel.h>\n", GetParam().source));
+  Write("op/op.json", AffineMetadef());
+  const auto built = BuildOf("op");
+  ASSERT_FALSE(built.ok());
+  ASSERT_EQ(built.error().diagnostics.size(), 1U) << built.error().Text();
+  const Diagnostic& found = built.error().diagnostics[0];
+  EXPECT_EQ(found.id, "BD029");
+  EXPECT_EQ(found.line, GetParam().line);
+  EXPECT_EQ(found.message,
+            StrCat("OPWRIGHT_FUNCTION(affine, Affine): by its metadef it is called as "
+                   "Affine(opwright::View<const float> x, opwright::ViewList<const float> more, "
+                   "opwright::View<float> y, double factor), ",
+                   GetParam().has));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FunctionMisfit,
+    testing::Values(
+        Misfit{"an_input_is_missing",
+               "template <class T>\nvoid Affine(opwright::View<const T> x, opwright::View<T> y, "
+               "double factor) {}\n\nOPWRIGHT_FUNCTION(affine, Affine)\n",
+               5,
+               "the source has Affine(opwright::View<const T> x, opwright::View<T> y, double "
+               "factor)"},
+        Misfit{
+            "a_list_is_one_view",
+            "using opwright::View;\ntemplate <class T> void Affine(View<const T>, View<const T>, "
+            "View<T>, double) {}\nOPWRIGHT_FUNCTION(affine, Affine)\n",
+            4, "the source has Affine(View<const T>, View<const T>, View<T>, double)"},
+        Misfit{"the_output_is_const",
+               "template <class T> void Affine(opwright::View<const T> x, opwright::ViewList<const "
+               "T> more, opwright::View<const T>* y, const double& factor = 1) "
+               "{}\nOPWRIGHT_FUNCTION(affine, Affine)\n",
+               3,
+               "the source has Affine(opwright::View<const T> x, opwright::ViewList<const T> more, "
+               "opwright::View<const T>* y, const double& factor=1)"},
+        Misfit{"it_is_not_there", "OPWRIGHT_FUNCTION(affine, Affine)\n", 2,
+               "and no such function is declared before the marker"}),
+    [](const auto& info) { return info.param.name; });
+
 TEST_F(Builds, AColumnThatDoesNotFitIsReportedAtTheMarker) {
   Write("op/f.cpp",
         "#include <opwright/kernel.h>\nvoid Scale(opwright::View<const float> x, "
@@ -121,7 +184,9 @@ TEST_F(Builds, AColumnThatDoesNotFitIsReportedAtTheMarker) {
         "\"shape\": [-1]}], \"output_desc\": [{\"name\": \"z\", \"dtype\": [\"float32\", "
         "\"int32\"], \"format\": [\"ND\"], "
         "\"shape\": [-1]}]}");
-  EXPECT_SAYS(Refused("op", "BD013"), StrCat(Path("op/f.cpp"), ":4:"));
+  const std::string said = Refused("op", "BD013");
+  EXPECT_SAYS(said, StrCat(Path("op/f.cpp"), ":4:"));
+  EXPECT_SAYS(said, "called as Scale(opwright::View<const int32_t> x, opwright::View<int32_t> z)");
 }
 
 TEST_F(Builds, ASyntaxErrorIsShownFirstWithItsLine) {

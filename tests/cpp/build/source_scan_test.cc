@@ -108,6 +108,19 @@ TEST(ScannerMarkers, FunctionsKnowTheirScope) {
   EXPECT_EQ(kernels[1].target, "");
 }
 
+TEST(ScannerMarkers, FunctionsHaveTheirParameters) {
+  const auto kernels = FindKernels(
+      ScanSource("template <class T> void F(opwright::View<const T>x, View< T > * y,\n  int n[2], "
+                 "R (*call)(int)) {}\nOPWRIGHT_FUNCTION(f, n::F<float>)\n"
+                 "OPWRIGHT_FUNCTION(g, G)\n"),
+      "k");
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].function_name, "n::F<float>");
+  EXPECT_EQ(kernels[0].parameters,
+            "opwright::View<const T> x, View<T>* y, int n[2], R(* call)(int)");
+  EXPECT_EQ(kernels[1].parameters, "");
+}
+
 TEST(ScannerFunctions, LinkageAndDefinition) {
   const SourceScan scan = ScanSource(
       "int helper(int);\nextern \"C\" int go(int x) { return helper(x); }\n"

@@ -20,6 +20,7 @@ constexpr const char* kSource = R"cpp(
   }
   OPWRIGHT_FUNCTION(mul, Mul)
   OPWRIGHT_FUNCTION(lone, Mul)
+  OPWRIGHT_FUNCTION(apart, Mul)
 
   void MulGrad(View<const float> x, View<const float> y, View<const float> g, View<float> gx,
                View<float> gy) {
@@ -47,6 +48,7 @@ std::string Metadefs() {
   const std::string optional = R"(, "param_type": "optional")";
   return Operators({Op(inputs, Float("z", "[-1]"), R"(, "gradient": "mul_grad")", "mul"),
                     Op(inputs, Float("z", "[-1]"), "", "lone"),
+                    Op(inputs, Float("z", "[-1]"), R"(, "gradient": "apart_grad")", "apart"),
                     Op(inputs + ", " + Float("grad_z", "[-1]"),
                        Float("grad_x", "[-1]", optional) + ", " + Float("grad_y", "[-1]", optional),
                        R"(, "shape_rule": "forward")", "mul_grad"),
@@ -89,6 +91,20 @@ TEST_F(LibraryTest, AnOperatorWithoutAGradientSaysHowToGiveItOne) {
             "lone has no gradient; name a backward operator in its metadef's \"gradient\", call "
             "register_operator_gradient, or "
             "bind a bprop [GR001]");
+}
+
+TEST_F(LibraryTest, ABackwardOperatorThatIsNotInTheLibraryIsNamed) {
+  const auto library = LoadOrFail(path_);
+  const auto op = FindOrFail(*library, "apart");
+  EXPECT_EQ(op->MissingBackward(), "apart_grad");
+  EXPECT_EQ(FindOrFail(*library, "mul")->MissingBackward(), "");
+  EXPECT_EQ(FindOrFail(*library, "lone")->MissingBackward(), "");
+  std::vector<double> grad_x;
+  EXPECT_EQ(
+      GradientOf(*op, &grad_x),
+      StrCat("apart has no gradient: its backward operator apart_grad is not in ", library->path(),
+             "; build both together, call register_operator_gradient, or bind a bprop "
+             "[GR001]"));
 }
 
 TEST_F(LibraryTest, AGradientCanBeBoundByHandByNames) {
@@ -151,7 +167,7 @@ TEST_F(LibraryTest, AnUnknownNameGetsTheNamesThatAreThere) {
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().Text(),
             StrCat("no operator mull in ", library->path(),
-                   "; it has mul, lone, mul_grad and bare; did you mean mul? [LD013]"));
+                   "; it has mul, lone, apart, mul_grad and bare; did you mean mul? [LD013]"));
 }
 
 TEST_F(LibraryTest, AClosedLibraryRefusesCallsAndGradients) {

@@ -355,7 +355,7 @@ TEST(Outputs, ShapeAndDtypeAreChecked) {
   TestOp op(Unary());
   Tensor x(kF32, {2, 3}), flat(kF32, {6}), doubles(kF64, {2, 3});
   EXPECT_EQ(op.Run({x}, {flat}), "f: output z has shape [6], [2, 3] is due [CL008]");
-  EXPECT_EQ(op.Run({x}, {doubles}), "f: output z has dtype float64, float32 is due [CL008]");
+  EXPECT_EQ(op.Run({x}, {doubles}), "f: output z has dtype float64, float32 is due [CL015]");
   EXPECT_EQ(op.Run({x}, {}), "f: 0 outputs given, the metadef lists 1 [CL001]");
   EXPECT_EQ(op.Run({x}, {Arg()}), "f: output z is required and was not given [CL001]");
   EXPECT_EQ(op.calls, 0);

@@ -87,6 +87,10 @@ int32_t aoti_torch_empty_strided(int64_t, const int64_t*, const int64_t*, int32_
   *made = malloc(1);
   return 0;
 }
+int32_t aoti_torch_is_defined(void*, bool* is_defined) {
+  *is_defined = false;
+  return Fails("is_defined");
+}
 int32_t aoti_torch_new_tensor_handle(void*, void** made) {
   *made = malloc(1);
   return Fails("new_handle");

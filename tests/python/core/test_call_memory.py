@@ -160,8 +160,6 @@ def test_several_outs_are_a_tuple(lib):
     [
         (np.zeros(5, np.float32), r"\[4\]"),
         (np.zeros((4, 1), np.float32), r"\[4\]"),
-        (np.zeros(4, np.float64), "float32"),
-        (np.zeros(4, np.int32), "float32"),
         (np.zeros(4, ">f4"), "plain memory"),
         (np.broadcast_to(np.float32(0), 4), "writeable"),
         (np.broadcast_to(np.zeros(1, np.float32), (4,)), "writeable"),
@@ -174,6 +172,16 @@ def test_an_out_that_does_not_fit_is_refused_unwritten(lib, out, words):
         lib.twice(base(4), out=out)
     if isinstance(out, np.ndarray):
         assert not out.any()
+
+
+# G15
+@pytest.mark.parametrize("dtype", [np.float64, np.int32])
+def test_an_out_of_another_dtype_is_a_dtype_error(lib, dtype):
+    out = np.zeros(4, dtype)
+    with pytest.raises(opwright.DTypeError, match="float32 is due") as caught:
+        lib.twice(base(4), out=out)
+    assert caught.value.code == "CL015" and not isinstance(caught.value, opwright.ShapeError)
+    assert not out.any()
 
 
 # G15

@@ -28,7 +28,7 @@ METADEF = {
 
 @pytest.fixture(scope="module")
 def fake(tmp_path_factory):
-    """A libtorch_cpu.so of 25 functions; no PyTorch is in the processes of these tests."""
+    """A libtorch_cpu.so of 26 functions; no PyTorch is in the processes of these tests."""
     path = tmp_path_factory.mktemp("torch") / "libtorch_cpu.so"
     source = Path(__file__).with_name("fake_torch.cc")
     compiler = os.environ.get("CXX", "c++")
@@ -55,7 +55,9 @@ if sys.argv[3] == "call":
 """
 
 
-@pytest.mark.parametrize("failing", ["new_handle", "aten::alias", "aten::is_leaf"])
+@pytest.mark.parametrize(
+    "failing", ["new_handle", "aten::alias", "aten::is_leaf", "aten::_unpack_dual", "is_defined"]
+)
 def test_a_question_that_fails_is_an_error_not_a_no(python, fake, refuse, failing):  # G01
     said = python(CALL, fake, refuse, "call", failing)
     assert "refuse: whether an input requires a gradient cannot be told" in said

@@ -201,6 +201,35 @@ def test_attributes_of_another_type_are_refused_in_our_words(libraries, given): 
     assert caught.value.code == "CL006"
 
 
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda t: {"ratio": t},
+        lambda t: {"ratio": torch.nn.Parameter(t)},
+        lambda t: {"count": t.long()},
+        lambda t: {"flag": t.bool()},
+        lambda t: {"weights": [1.0, t]},
+        lambda t: {"steps": t.long().reshape(1)},
+    ],
+)
+def test_a_tensor_for_an_attribute_is_refused_not_detached(libraries, given, grad):  # G01
+    given = given(torch.tensor(2.0, requires_grad=grad))
+    (name,) = given
+    required = {"count": 1, "label": "four", "rows": [[1]]}
+    words = f"tell: attribute {name} is given a tensor.*make {name} an input of shape \\[\\]"
+    with pytest.raises(opwright.DTypeError, match=words) as caught:
+        libraries("attributes").tell(torch.ones(1, dtype=torch.float64), **{**required, **given})
+    assert caught.value.code == "CL006"
+
+
+def test_a_tensor_for_an_attribute_is_refused_while_tracing(libraries):
+    power = libraries("elementwise").power
+    call = torch.compile(lambda x, scale: power(x, exponent=3, scale=scale))
+    with pytest.raises((TypeError, RuntimeError), match="make scale an input"):
+        call(draw(3), torch.tensor(2.0, requires_grad=True))
+
+
 def test_attributes_take_numbers_of_numpy_and_integers_for_floats(libraries):
     tell = libraries("attributes").tell
     x = torch.ones(1, dtype=torch.float64)
@@ -266,6 +295,9 @@ def test_out_is_written_where_no_gradient_is_due(libraries):  # G15
         square(draw(3, grad=True), out=out)
     with pytest.raises(opwright.CallError, match=r"\[4\].*\[3\]"):
         square(x, out=torch.empty(4, dtype=torch.float64))
+    with pytest.raises(opwright.DTypeError, match="dtype float32, float64 is due") as caught:
+        square(x, out=torch.empty(3))
+    assert caught.value.code == "CL015"
     p, q = torch.empty(3, dtype=torch.float64), torch.empty(3, dtype=torch.float64)
     libraries("inputs").pair(x, x, out=(p, q))
     assert_same((p, q), (x * x, 4 * x))

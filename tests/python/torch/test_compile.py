@@ -124,8 +124,9 @@ def test_numbers_and_names_trace(libraries):
     fused = libraries("fused_broadcast").fused_broadcast
     linear = libraries("inputs").linear
     x, w, bias = draw(3, 3), draw(3, 4), draw(4)
-    compiled = torch.compile(lambda x: fused(x, 2, 0.5), fullgraph=True)
-    assert_same(compiled(x), (x + 2) * 0.5)
+    for dynamic in (None, True):
+        compiled = torch.compile(lambda x: fused(x, 2, 0.5), fullgraph=True, dynamic=dynamic)
+        assert_same(compiled(x), (x + 2) * 0.5)
     compiled = torch.compile(lambda x, w, bias: linear(x, w, bias=bias, alpha=2.0), fullgraph=True)
     assert_same(compiled(x, w, bias), 2 * (x @ w) + bias)
     compiled = torch.compile(lambda x, w, bias: linear(x=x, w=w, bias=bias), fullgraph=True)

@@ -2,6 +2,8 @@
 """Gradients by compiled backward operators: values, shapes, dtypes, what is not asked for."""
 
 import gc
+import json
+import re
 import weakref
 
 import pytest
@@ -350,3 +352,17 @@ def test_autocast_mixes_are_promoted(libraries):  # D01
     assert y.dtype == torch.float32
     y.sum().backward()
     assert x.grad.dtype == torch.float32
+
+
+def test_a_backward_operator_that_is_not_in_the_library_is_named(tmp_path):  # G01
+    from conftest import write_operator
+    from sources import GROUPS
+
+    metadefs, source = GROUPS["element_add"]
+    metadefs = json.loads(json.dumps(metadefs))
+    (metadefs if isinstance(metadefs, dict) else metadefs[0])["gradient"] = "element_add_grad"
+    library = opwright.load(write_operator(tmp_path / "add", metadefs, source))
+    x = torch.ones(2, requires_grad=True)
+    words = re.escape(f"its backward operator element_add_grad is not in {library.path}")
+    with pytest.raises(opwright.GradientError, match=rf"^element_add has .*{words}.*GR001"):
+        library.element_add(x, x).sum().backward()

@@ -58,6 +58,28 @@ assert g.requires_grad and g.grad is None and not x.requires_grad
     run_python(code, built("inputs"), built("elementwise"))
 
 
+def test_without_opwright_an_input_with_a_tangent_is_refused(run_python, built):
+    code = f"""{LOAD}{X}
+from torch.autograd import forward_ad
+def refused(call):
+    try:
+        call()
+    except RuntimeError as error:
+        assert "has a tangent" in str(error) and "[GR010]" in str(error), error
+    else:
+        raise SystemExit("not refused")
+refused(lambda: torch.func.jvp(ops.square, (x,), (x,)))
+refused(lambda: torch.func.jvp(lambda x: ops.sum_squares([x, x]), (x,), (x,)))
+with forward_ad.dual_level():
+    dual = forward_ad.make_dual(x, x)
+    refused(lambda: ops.linear(x, x, dual[0]))
+    with torch.no_grad():
+        refused(lambda: ops.square(dual))
+    assert torch.equal(ops.square(x), x)
+"""
+    run_python(code, built("inputs"), built("elementwise"))
+
+
 def test_without_opwright_errors_have_the_operators_words(run_python, built):
     code = f"""{LOAD}{X}
 for call, words in (

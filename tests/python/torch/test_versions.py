@@ -3,6 +3,7 @@
 
 import shutil
 
+import numpy as np
 import pytest
 import torch
 from calls import assert_same
@@ -144,3 +145,28 @@ def test_a_closed_library_says_so_and_the_others_go_on(tmp_path):  # L12
     assert backward(second.closed) == (3, 1)
     assert backward(op) == (3, 1)
     assert_same(torch.ops.opwright.closed(torch.ones(1), torch.ones(1)), torch.full((1,), 2.0))
+
+
+def test_calls_on_tensors_are_refused_after_the_last_close_as_on_arrays(tmp_path):  # L12
+    path = make(tmp_path, "shut", 0)
+    library = opwright.load(path)
+    shut, x = library.shut, torch.ones(1, requires_grad=True)
+    compiled = torch.compile(lambda x: shut(x, x))
+    before = compiled(x) + shut(x, x)
+    library.close()
+    refused = []
+    for one in (np.ones(1, np.float32), x, torch.ones(1)):
+        with pytest.raises(opwright.CallError, match=r"^shut: its library .* was closed") as caught:
+            shut(one, one)
+        refused.append((caught.value.code, str(caught.value)))
+    assert refused[0][0] == "CL014" and len(set(refused)) == 1
+    with pytest.raises((RuntimeError, TypeError), match="was closed"):
+        torch.compile(lambda x: shut(x, x) + 1)(x)
+    # What PyTorch has goes on.
+    before.sum().backward()
+    assert x.grad.item() == 4
+    assert_same(torch.ops.opwright.shut(x, x), torch.full((1,), 2.0))
+    assert_same(compiled(x), torch.full((1,), 2.0))
+    again = opwright.load(path)
+    assert_same(again.shut(x, x), torch.full((1,), 2.0))
+    assert_same(shut(x, x), torch.full((1,), 2.0))

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator's place in PyTorch's autograd: backward mode is recorded, forward mode refused.
+
+torch.library.register_autograd would drop the tangents of forward mode in silence, and refuse
+torch.func.grad in words about a class that nobody wrote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch._library.autograd import supports_tensorlist
+from torch.autograd import forward_ad
+
+from opwright import _errors
+from opwright._definition import DYNAMIC
+from opwright._operator import Operator
+from opwright.torch import _gradient
+from opwright.torch._shape import as_lists
+
+
+@dataclass(slots=True)
+class _Below:
+    """How a call goes on below autograd. Passed as the last argument, it is due no gradient."""
+
+    keyset: Any
+    keywords: dict
+
+
+def register(name: str, op: Operator) -> torch.library.Library:
+    space, short = name.split("::")
+    library = torch.library.Library(space, "IMPL")
+    overload = getattr(getattr(torch.ops, space), short).default
+    count = len(op.definition.inputs)
+
+    def run(below, inputs):
+        with torch._C._AutoDispatchBelowAutograd():
+            return overload.redispatch(
+                below.keyset & torch._C._after_autograd_keyset, *inputs, **below.keywords
+            )
+
+    node = _node(f"{short}_backward", op, run)
+
+    def autograd(keyset, *inputs, **keywords):
+        refuse_tangents(op, inputs)
+        below = _Below(keyset, keywords)
+        if not torch.is_grad_enabled() or not torch._C._any_requires_grad(*inputs):
+            return run(below, inputs)
+        # PyTorch leaves out optional inputs at the end that are None.
+        inputs = (*inputs, *[None] * (count - len(inputs)), below)
+        if not torch._C._are_functorch_transforms_active():
+            return node.apply(*inputs)
+        with enable_single_level_autograd_function():
+            return node.apply(*inputs)
+
+    library.impl(short, autograd, "Autograd", with_keyset=True)
+    return library
+
+
+def _node(name: str, op: Operator, run):
+    """The autograd function: `run` and what the backward needs of it.
+
+    No torch.autograd.Function: its apply takes a transform of torch.func to the Python code of
+    forward. This one is below the transform already and does nothing but go on in the dispatcher.
+    """
+    keep, backward_rule = _gradient.rules_for(op)
+
+    def forward(ctx, *arguments):
+        *inputs, below = arguments
+        if torch._C._are_functorch_transforms_active():
+            # apply has turned both modes off, but the levels further out have yet to record.
+            with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
+                output = run(below, inputs)
+        else:
+            output = run(below, inputs)
+        keep(ctx, inputs, below.keywords, output)
+        return output
+
+    def backward(ctx, *grads):
+        made = backward_rule(ctx, *grads)
+        return (*made, None) if isinstance(made, tuple) else (made, None)
+
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    base = torch.autograd.function._SingleLevelFunction
+    node = torch.autograd.function.FunctionMeta(name, (base,), members)
+    params = (*op.definition.inputs, *op.definition.outputs)
+    return supports_tensorlist(node) if any(p.kind == DYNAMIC for p in params) else node
+
+
+def refuse_tangents(op: Operator, inputs) -> None:
+    """GR010 where an input has a tangent of forward mode, which would be lost."""
+    if forward_ad._current_level < 0 or not torch._C._is_fwd_grad_enabled():
+        return
+    given = as_lists(op.definition, inputs)
+    for param, tensors in zip(op.definition.inputs, given, strict=True):
+        if any(forward_ad.unpack_dual(t).tangent is not None for t in tensors):
+            raise _errors.make(
+                "GR010",
+                f"{op.name}: input {param.name} has a tangent, and operators have no gradient in "
+                "forward mode (torch.func.jvp, jacfwd, hessian, torch.autograd.forward_ad); use "
+                "backward mode: backward(), torch.autograd.grad, torch.func.grad, vjp or jacrev",
+            )
