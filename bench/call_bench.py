@@ -22,6 +22,8 @@ import opwright
 
 ROOT = Path(__file__).resolve().parents[1]
 OPERATOR = ROOT / "examples" / "fused_add_scale"
+ADD_SOURCE = ROOT / "examples" / "acl_form" / "add_kernel.cpp"
+ADD_METADEF = ROOT / "examples" / "acl_form" / "element_add.json"
 EDITS = 12
 
 
@@ -84,6 +86,15 @@ def calls(op):
     return rows
 
 
+def elementwise(op):
+    """Without names to compare: element_add, whose shapes are [-1]."""
+    x, y, z = (np.ones(8, np.float32) for _ in range(3))
+    own = minimum(lambda: op(x, y, out=z)) * 1e6
+    peer = minimum(lambda: np.add(x, y, out=z)) * 1e6
+    name = "numpy call, out=, 8 elements, elementwise"
+    return row(name, own, "us", None, "add with out=", peer)
+
+
 def edits(folder: Path):
     """Wall time from an edited line to the new code's result, in this process; a cache hit."""
     source = folder / "fused_add_scale.cpp"
@@ -141,11 +152,19 @@ def main() -> None:
         os.environ["OPWRIGHT_CACHE"] = str(Path(scratch) / "cache")
         folder = Path(scratch) / "fused_add_scale"
         shutil.copytree(OPERATOR, folder)
-        rows = calls(opwright.load(OPERATOR).fused_add_scale) + edits(folder)
+        add = Path(scratch) / "element_add"
+        add.mkdir()
+        shutil.copy(ADD_SOURCE, add)
+        shutil.copy(ADD_METADEF, add / "op.json")
+        rows = [
+            elementwise(opwright.load(add).element_add),
+            *calls(opwright.load(OPERATOR).fused_add_scale),
+            *edits(folder),
+        ]
     for item in rows:
         peer = "" if item["peer"] is None else f"   {item['ratio']:.2f} of {item['peer']}"
         goal = "" if item["goal"] is None else f"   goal {item['goal']}"
-        print(f"{item['name']:32} {item['value']:10.3f} {item['unit']}{peer}{goal}")
+        print(f"{item['name']:42} {item['value']:10.3f} {item['unit']}{peer}{goal}")
     if arguments.json:
         result = {"machine": machine(), "command": "python bench/call_bench.py", "rows": rows}
         arguments.json.write_text(json.dumps(result, indent=1))
