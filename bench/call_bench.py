@@ -19,26 +19,13 @@ from pathlib import Path
 import numpy as np
 
 import opwright
+from opwright._timing import minimum
 
 ROOT = Path(__file__).resolve().parents[1]
 OPERATOR = ROOT / "examples" / "fused_add_scale"
 ADD_SOURCE = ROOT / "examples" / "acl_form" / "add_kernel.cpp"
 ADD_METADEF = ROOT / "examples" / "acl_form" / "element_add.json"
 EDITS = 12
-
-
-def minimum(call, repetitions: int = 25) -> float:
-    """Seconds for one call: the least of `repetitions` measurements of about 2 ms."""
-    started = time.perf_counter()
-    call()
-    calls = max(1, int(0.002 / max(time.perf_counter() - started, 1e-7)))
-    best = float("inf")
-    for _ in range(repetitions):
-        started = time.perf_counter()
-        for _ in range(calls):
-            call()
-        best = min(best, (time.perf_counter() - started) / calls)
-    return best
 
 
 def row(name, value, unit, goal=None, peer=None, peer_value=None):

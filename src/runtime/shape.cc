@@ -10,17 +10,16 @@
 
 namespace opwright {
 
-std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param) {
+std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param,
+                        std::string_view quote) {
   if (param.leading_any && param.num_dims == 0) return "[-2]";
-  std::string text = param.leading_any ? "[\"...\"" : "[";
-  for (int32_t k = 0; k < param.num_dims; ++k) {
-    if (k > 0 || param.leading_any) text += ", ";
-    if (param.dims[k] <= -2)
-      text += StrCat("\"", def.symbols[-(param.dims[k] + 2)], "\"");
-    else
-      text += StrCat(param.dims[k]);
-  }
-  return text + "]";
+  std::vector<std::string> dims;
+  if (param.leading_any) dims.push_back(StrCat(quote, "...", quote));
+  for (int32_t k = 0; k < param.num_dims; ++k)
+    dims.push_back(param.dims[k] <= -2
+                       ? StrCat(quote, def.symbols[-(param.dims[k] + 2)], quote)
+                       : StrCat(param.dims[k]));
+  return StrCat("[", Join(dims, ", "), "]");
 }
 
 namespace {

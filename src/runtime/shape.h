@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "opwright/c_api.h"
@@ -69,8 +70,9 @@ Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, i
 // Whether a shape is what a parameter's shape list says, with the symbols that are bound.
 bool FitsPattern(const OpwrightParamDef& param, const ShapeView& shape, const Bindings& bindings);
 
-// "[2, n, -1]" as the metadef has it.
-std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param);
+// ["...", "n", -1] as the metadef has it. quote: around names.
+std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param,
+                        std::string_view quote = "\"");
 
 // numpy's rule for two shapes; false when they do not fit. result may be a.
 bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, Arena& arena);

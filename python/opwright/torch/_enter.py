@@ -58,7 +58,7 @@ def complete(name: str, op: Operator) -> None:
     if op.definition.mutates:
         _libraries.append(_mutating.register(name, op))
         return
-    setup_context, backward = _gradient.rules_for(op)
+    setup_context, backward = _gradient.rules_for(op, overload_of)
     torch.library.register_autograd(name, backward, setup_context=setup_context)
 
 
@@ -71,7 +71,9 @@ def overload_of(op: Operator):
                     enter(library)
         if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
             _cache_key.add_rule()
-            _entered[op.key] = _bound.register(op)
+            name = _bound.define(op)
+            complete(name, op)
+            _entered[op.key] = overload(name)
         return _entered[op.key]
 
 
