@@ -19,24 +19,13 @@ from pathlib import Path
 import numpy as np
 
 import opwright
+from opwright._timing import minimum
 
 ROOT = Path(__file__).resolve().parents[1]
 OPERATOR = ROOT / "examples" / "fused_add_scale"
+ADD_SOURCE = ROOT / "examples" / "acl_form" / "add_kernel.cpp"
+ADD_METADEF = ROOT / "examples" / "acl_form" / "element_add.json"
 EDITS = 12
-
-
-def minimum(call, repetitions: int = 25) -> float:
-    """Seconds for one call: the least of `repetitions` measurements of about 2 ms."""
-    started = time.perf_counter()
-    call()
-    calls = max(1, int(0.002 / max(time.perf_counter() - started, 1e-7)))
-    best = float("inf")
-    for _ in range(repetitions):
-        started = time.perf_counter()
-        for _ in range(calls):
-            call()
-        best = min(best, (time.perf_counter() - started) / calls)
-    return best
 
 
 def row(name, value, unit, goal=None, peer=None, peer_value=None):
@@ -82,6 +71,15 @@ def calls(op):
         peer = minimum(lambda x=x, b=bias, s=scale: (x + b) * s) * 1e6
         rows.append(row(f"numpy call, {size} elements", own, "us", None, "(x + b) * s", peer))
     return rows
+
+
+def elementwise(op):
+    """Without names to compare: element_add, whose shapes are [-1]."""
+    x, y, z = (np.ones(8, np.float32) for _ in range(3))
+    own = minimum(lambda: op(x, y, out=z)) * 1e6
+    peer = minimum(lambda: np.add(x, y, out=z)) * 1e6
+    name = "numpy call, out=, 8 elements, elementwise"
+    return row(name, own, "us", None, "add with out=", peer)
 
 
 def edits(folder: Path):
@@ -141,11 +139,19 @@ def main() -> None:
         os.environ["OPWRIGHT_CACHE"] = str(Path(scratch) / "cache")
         folder = Path(scratch) / "fused_add_scale"
         shutil.copytree(OPERATOR, folder)
-        rows = calls(opwright.load(OPERATOR).fused_add_scale) + edits(folder)
+        add = Path(scratch) / "element_add"
+        add.mkdir()
+        shutil.copy(ADD_SOURCE, add)
+        shutil.copy(ADD_METADEF, add / "op.json")
+        rows = [
+            elementwise(opwright.load(add).element_add),
+            *calls(opwright.load(OPERATOR).fused_add_scale),
+            *edits(folder),
+        ]
     for item in rows:
         peer = "" if item["peer"] is None else f"   {item['ratio']:.2f} of {item['peer']}"
         goal = "" if item["goal"] is None else f"   goal {item['goal']}"
-        print(f"{item['name']:32} {item['value']:10.3f} {item['unit']}{peer}{goal}")
+        print(f"{item['name']:42} {item['value']:10.3f} {item['unit']}{peer}{goal}")
     if arguments.json:
         result = {"machine": machine(), "command": "python bench/call_bench.py", "rows": rows}
         arguments.json.write_text(json.dumps(result, indent=1))

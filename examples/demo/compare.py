@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+
+from opwright._timing import minimum
 
 # The last dimension is that of bias and scale.
 SHAPES = ((8,), (3, 5), (32, 128), (4, 7, 33), (1, 1), (256, 1000), (0, 16))
@@ -89,20 +90,6 @@ def error(value, ideal) -> float:
     return (value.double() - ideal).abs().max().item() if ideal.numel() else 0.0
 
 
-def minimum(call: Callable, repetitions: int) -> float:
-    """Microseconds: the least of `repetitions` measurements, each of as many calls as fill 2 ms."""
-    started = time.perf_counter()
-    call()
-    calls = max(1, int(0.002 / max(time.perf_counter() - started, 1e-7)))
-    best = float("inf")
-    for _ in range(repetitions):
-        started = time.perf_counter()
-        for _ in range(calls):
-            call()
-        best = min(best, (time.perf_counter() - started) / calls)
-    return best * 1e6
-
-
 def time_both(function: Callable, shapes=TIMED_SHAPES, repetitions: int = 15) -> list[Timing]:
     rows = []
     for shape in shapes:
@@ -113,14 +100,14 @@ def time_both(function: Callable, shapes=TIMED_SHAPES, repetitions: int = 15) ->
 
 
 def times(function: Callable, shape, repetitions: int) -> tuple[float, float]:
-    """Of the forward and of the backward call."""
+    """Of the forward and of the backward call, in microseconds."""
     inputs = [torch.randn(size, requires_grad=True) for size in (shape, shape[-1:], shape[-1:])]
     cotangent = torch.randn(shape)
     with torch.no_grad():
-        forward = minimum(lambda: function(*inputs), repetitions)
+        forward = minimum(lambda: function(*inputs), repetitions) * 1e6
     y = function(*inputs)
 
     def backward():
         return torch.autograd.grad(y, inputs, cotangent, retain_graph=True)
 
-    return forward, minimum(backward, repetitions)
+    return forward, minimum(backward, repetitions) * 1e6

@@ -92,11 +92,7 @@ class BasicTensor {
     return Pointer<T>();
   }
   // The number of elements.
-  int64_t Size() const {
-    int64_t n = 1;
-    for (int32_t k = 0; k < tensor_.ndim; ++k) n *= tensor_.shape[k];
-    return n;
-  }
+  int64_t Size() const { return detail::NumElements(tensor_); }
   List<int64_t> Shape() const { return {tensor_.shape, tensor_.ndim}; }
   // In elements; always those of a dense row-major tensor.
   List<int64_t> Strides() const { return {tensor_.strides, tensor_.ndim}; }
@@ -136,7 +132,7 @@ class BasicInput {
   // Input i in metadef order. Throws KernelError when there is none.
   const TensorT& GetTensor(int32_t i) const {
     const OpwrightArgument& argument = detail::Input(call_, i);
-    if (argument.count < 1) throw KernelError("input %d is absent: ask Has(%d) first", i, i);
+    if (argument.count < 1) detail::ThrowAbsent(i);
     return *reinterpret_cast<const TensorT*>(argument.tensors);
   }
   // Whether an optional input was given.
@@ -232,19 +228,30 @@ inline int32_t Report(const OpwrightCall* call, const Status& status) {
   return static_cast<int32_t>(status.Code());
 }
 
+// Through the base class, and not inlined: the kernel's own code is compiled once, for its vtable.
+template <bool kWritable>
+__attribute__((noinline)) int32_t RunCompute(BasicKernel<kWritable>* kernel,
+                                             const OpwrightCall* call) {
+  const BasicInput<kWritable> input(call);
+  BasicOutput<kWritable> output(call);
+  return Report(call, kernel->Compute(input, &output));
+}
+
 template <class Class>
 struct ClassKernel {
   static void* Create() { return new Class(); }
   static void Destroy(void* instance) { delete static_cast<Class*>(instance); }
   static int32_t Compute(void* instance, const OpwrightCall* call) {
-    const typename Class::Input input(call);
-    typename Class::Output output(call);
-    return Report(call, static_cast<Class*>(instance)->Compute(input, &output));
+    return RunCompute(BaseOf(static_cast<Class*>(instance)), call);
   }
   static int32_t InferShape(void* instance, const OpwrightCall* call) {
     const typename Class::Input input(call);
     InferOutput output(call);
     return Report(call, static_cast<Class*>(instance)->InferShape(input, &output));
+  }
+  template <bool kWritable>
+  static BasicKernel<kWritable>* BaseOf(BasicKernel<kWritable>* kernel) {
+    return kernel;
   }
 };
 

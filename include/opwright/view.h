@@ -41,6 +41,10 @@ struct KernelError {
   }
 };
 
+// For what only a mistake runs: once in the object, not at each place that checks. A kernel that
+// asks for a dozen tensors compiles in two thirds of the time.
+#define OPWRIGHT_COLD inline __attribute__((noinline, cold))
+
 namespace detail {
 
 template <bool kCondition, class A, class B>
@@ -92,7 +96,7 @@ OPWRIGHT_DTYPE_OF(float _Complex, kOpwrightComplex, 64, "complex64")
 OPWRIGHT_DTYPE_OF(double _Complex, kOpwrightComplex, 128, "complex128")
 #undef OPWRIGHT_DTYPE_OF
 
-inline const char* DTypeName(OpwrightDType dtype) {
+OPWRIGHT_COLD const char* DTypeName(OpwrightDType dtype) {
   static const char* const kInts[] = {"int8", "int16", "int32", "int64"};
   static const char* const kUInts[] = {"uint8", "uint16", "uint32", "uint64"};
   const int log = dtype.bits == 8 ? 0 : dtype.bits == 16 ? 1 : dtype.bits == 32 ? 2 : 3;
@@ -114,27 +118,40 @@ inline const char* DTypeName(OpwrightDType dtype) {
   }
 }
 
+[[noreturn]] OPWRIGHT_COLD void ThrowDType(const char* wanted, OpwrightDType dtype) {
+  throw KernelError(
+      "Data<%s>() of a %s tensor: ask DType(), or list only the dtypes that the kernel handles "
+      "in the metadef",
+      wanted, DTypeName(dtype));
+}
+[[noreturn]] OPWRIGHT_COLD void ThrowIndex(const char* what, int32_t i, int32_t n) {
+  throw KernelError("%s %d of %d asked for: the metadef lists them from 0", what, i, n);
+}
+[[noreturn]] OPWRIGHT_COLD void ThrowAbsent(int32_t i) {
+  throw KernelError("input %d is absent: ask Has(%d) first", i, i);
+}
+[[noreturn]] OPWRIGHT_COLD void ThrowNoScratch(size_t bytes) {
+  throw KernelError("no memory for %zu bytes of scratch", bytes);
+}
+[[noreturn]] OPWRIGHT_COLD void ThrowMessage(const char* message) {
+  throw KernelError("%s", message);
+}
+#undef OPWRIGHT_COLD
+
 template <class T>
 void RequireDType(OpwrightDType dtype) {
   constexpr OpwrightDType kWanted = DTypeOf<T>::kValue;
   if (dtype.code != kWanted.code || dtype.bits != kWanted.bits || dtype.lanes != 1)
-    throw KernelError(
-        "Data<%s>() of a %s tensor: ask DType(), or list only the dtypes that the kernel handles "
-        "in the metadef",
-        DTypeOf<T>::kName, DTypeName(dtype));
+    ThrowDType(DTypeOf<T>::kName, dtype);
 }
 
 inline const OpwrightArgument& Input(const OpwrightCall* call, int32_t i) {
-  if (i < 0 || i >= call->num_inputs)
-    throw KernelError("input %d of %d asked for: the metadef lists them from 0", i,
-                      call->num_inputs);
+  if (i < 0 || i >= call->num_inputs) ThrowIndex("input", i, call->num_inputs);
   return call->inputs[i];
 }
 
 inline const OpwrightArgument& Output(const OpwrightCall* call, int32_t i) {
-  if (i < 0 || i >= call->num_outputs)
-    throw KernelError("output %d of %d asked for: the metadef lists them from 0", i,
-                      call->num_outputs);
+  if (i < 0 || i >= call->num_outputs) ThrowIndex("output", i, call->num_outputs);
   return call->outputs[i];
 }
 
@@ -191,6 +208,13 @@ T AttrAs(const OpwrightCall* call, const char* name) {
   return AttrReader<T>::Read(FindAttr(call, name, AttrReader<T>::kType, AttrReader<T>::kOther));
 }
 
+// Not inlined: the compiler would vectorize these few steps at each place that asks for a size.
+inline __attribute__((noinline, pure)) int64_t NumElements(const OpwrightTensor& tensor) {
+  int64_t n = 1;
+  for (int32_t k = 0; k < tensor.ndim; ++k) n *= tensor.shape[k];
+  return n;
+}
+
 // How ParallelFor splits [0, n): by n and grain alone, so that results depend neither on the number
 // of threads nor on whose they are.
 struct Parts {
@@ -210,20 +234,21 @@ struct Parts {
   int64_t count_;
 };
 
-// Carries body over the C boundary of the host's parallel_for, which shares out the numbers of the
-// parts, and what it throws back.
-template <class Body>
-struct ParallelBody {
-  const Body* body;
+// One loop over parts, of any body: carries it over the C boundary of the host's parallel_for, which
+// shares out the numbers of the parts, and what it throws back.
+struct ParallelLoop {
+  using Function = void (*)(const void* body, const Parts& parts, int64_t begin, int64_t end);
+
+  Function function;
+  const void* body;
   Parts parts;
   int32_t failed;  // 0 none, 1 being written, 2 written
   char message[256];
 
   static void Run(void* self_pointer, int64_t begin, int64_t end) {
-    auto* self = static_cast<ParallelBody*>(self_pointer);
+    auto* self = static_cast<ParallelLoop*>(self_pointer);
     try {
-      for (int64_t part = begin; part < end; ++part)
-        (*self->body)(self->parts.begin(part), self->parts.begin(part + 1));
+      self->function(self->body, self->parts, begin, end);
     } catch (const KernelError& error) {
       self->Keep(error.message);
     } catch (...) {
@@ -239,24 +264,31 @@ struct ParallelBody {
   }
 };
 
-template <class Body>
-void ParallelFor(const OpwrightCall* call, int64_t n, int64_t grain, const Body& body) {
+inline __attribute__((noinline)) void RunLoop(const OpwrightCall* call, int64_t n, int64_t grain,
+                                              ParallelLoop::Function function, const void* body) {
   if (n <= 0) return;
   const Parts parts(n, grain);
-  if (call->host == nullptr || parts.count() == 1) {
-    for (int64_t part = 0; part < parts.count(); ++part)
-      body(parts.begin(part), parts.begin(part + 1));
-    return;
-  }
-  ParallelBody<Body> carried{&body, parts, 0, {}};
-  call->host->parallel_for(call->host->context, parts.count(), 1, &ParallelBody<Body>::Run,
-                           &carried);
-  if (carried.failed != 0) throw KernelError("%s", carried.message);
+  if (call->host == nullptr || parts.count() == 1) return function(body, parts, 0, parts.count());
+  ParallelLoop loop{function, body, parts, 0, {}};
+  call->host->parallel_for(call->host->context, parts.count(), 1, &ParallelLoop::Run, &loop);
+  if (loop.failed != 0) ThrowMessage(loop.message);
+}
+
+// The one copy of a body's code, for the caller's thread and all others.
+template <class Body>
+void RunParts(const void* body, const Parts& parts, int64_t begin, int64_t end) {
+  for (int64_t part = begin; part < end; ++part)
+    (*static_cast<const Body*>(body))(parts.begin(part), parts.begin(part + 1));
+}
+
+template <class Body>
+void ParallelFor(const OpwrightCall* call, int64_t n, int64_t grain, const Body& body) {
+  RunLoop(call, n, grain, &RunParts<Body>, &body);
 }
 
 inline void* Scratch(const OpwrightCall* call, size_t bytes) {
   void* memory = call->scratch(call->frame, bytes);
-  if (memory == nullptr) throw KernelError("no memory for %zu bytes of scratch", bytes);
+  if (memory == nullptr) ThrowNoScratch(bytes);
   return memory;
 }
 
@@ -277,11 +309,7 @@ class View {
   int32_t Rank() const { return tensor_->ndim; }
   int64_t Dim(int32_t k) const { return tensor_->shape[k]; }
   int64_t Stride(int32_t k) const { return tensor_->strides[k]; }
-  int64_t Size() const {
-    int64_t n = 1;
-    for (int32_t k = 0; k < Rank(); ++k) n *= Dim(k);
-    return n;
-  }
+  int64_t Size() const { return detail::NumElements(*tensor_); }
   T* Data() const { return data_; }
   // The element at the indices, one for each dimension.
   template <class... Index>

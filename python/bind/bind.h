@@ -60,6 +60,9 @@ void InitTools(nb::module_& m);
 // Calls an operator on numpy arrays and Python numbers. NotImplemented (a new reference) when an
 // argument is neither.
 PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
+// It, of one operator, as a plain function of C: a call of a few elements is shorter than a pass
+// through nanobind. Takes a tuple and a dict, from this package alone, and checks nothing of that.
+nb::object NumpyCaller(nb::handle op);
 // The same for a backward operator: outputs not wanted (empty: all are), shapes by output name.
 nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs,
                                 const std::vector<bool>& wanted,

@@ -5,6 +5,7 @@
 #include "attr_value.h"
 #include "base/dtype_name.h"
 #include "bind.h"
+#include "entries/torch/schema.h"
 #include "runtime/dtype.h"
 #include "runtime/partial_shape.h"
 #include "runtime/signature.h"
@@ -117,9 +118,45 @@ struct DTypesOnly {
   std::vector<OpwrightArgument> arguments;
 };
 
+// Numbers of the C interface by name: Python says none of them itself.
+nb::dict Numbers(std::initializer_list<std::pair<const char*, int>> rows) {
+  nb::dict out;
+  for (const auto& [name, number] : rows) out[name] = number;
+  return out;
+}
+
+void AddNumbers(nb::module_& m) {
+  m.attr("param_kinds") =
+      Numbers({{"optional", kOpwrightOptional}, {"dynamic", kOpwrightDynamic}});
+  m.attr("shape_rules") = Numbers({{"same", kOpwrightShapeSame},
+                                   {"broadcast", kOpwrightShapeBroadcast},
+                                   {"kernel", kOpwrightShapeKernel},
+                                   {"forward", kOpwrightShapeForward}});
+  m.attr("roles") = Numbers({{"input", kOpwrightRoleInput}, {"grad", kOpwrightRoleGrad}});
+  m.attr("shape_opcodes") = Numbers({{"push", kOpwrightPush},
+                                     {"symbol", kOpwrightSymbol},
+                                     {"attr", kOpwrightAttrInt64},
+                                     {"dim", kOpwrightDim},
+                                     {"rank", kOpwrightRank},
+                                     {"add", kOpwrightAdd},
+                                     {"sub", kOpwrightSub},
+                                     {"mul", kOpwrightMul},
+                                     {"floor_div", kOpwrightFloorDiv},
+                                     {"mod", kOpwrightMod},
+                                     {"min", kOpwrightMin},
+                                     {"max", kOpwrightMax},
+                                     {"ceil_div", kOpwrightCeilDiv},
+                                     {"neg", kOpwrightNeg}});
+}
+
 }  // namespace
 
 void InitDef(nb::module_& m) {
+  AddNumbers(m);
+  m.def(
+      "torch_schema",
+      [](PyOperator& self) { return entries::TorchSchema(self.op->def(), ""); },
+      "The operator as a PyTorch schema without a name, as its library's own entry writes it.");
   m.def("definition", &DefDict, "The lowered metadef of an operator as dicts and lists.");
   m.def(
       "select_column",

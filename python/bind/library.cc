@@ -89,13 +89,7 @@ void InitLibrary(nb::module_& m) {
           "check_usable", [](PyOperator& self) { RaiseIfError(self.op->CheckUsable()); },
           "Raises what a call would, when the library is closed.")
       .def("call_numpy_for_gradient", &CallNumpyForGradient)
-      .def(
-          "call_numpy",
-          [](PyOperator& self, nb::handle args, nb::handle kwargs) {
-            return nb::steal(CallNumpy(self, args.ptr(), kwargs.ptr()));
-          },
-          nb::arg(), nb::arg(),
-          "args: a tuple; kwargs: a dict. NotImplemented for another framework's tensors.");
+      .def_prop_ro("call_numpy", [](nb::handle self) { return NumpyCaller(self); });
 
   nb::class_<PyLibrary>(m, "Library")
       .def_prop_ro("path", [](PyLibrary& self) { return self.open()->path(); })

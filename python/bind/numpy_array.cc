@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "runtime/dtype.h"
 #include "runtime/strided.h"
@@ -16,7 +17,6 @@ void ImportNumpy() {
   if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
 }
 
-bool IsArray(PyObject* object) { return PyArray_Check(object); }
 bool IsWriteable(PyObject* array) {
   return PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(array));
 }
@@ -30,7 +30,18 @@ bool IsBfloat16(PyArray_Descr* descr) {
   return nb::isinstance<nb::str>(name) && strcmp(nb::cast<nb::str>(name).c_str(), "bfloat16") == 0;
 }
 
+// numpy's numbers for the commonest types, in their order from NPY_BOOL on.
+constexpr OpwrightDType kFirstDTypes[] = {
+    {kOpwrightBool, 8, 1},  {kOpwrightInt, 8, 1},   {kOpwrightUInt, 8, 1},
+    {kOpwrightInt, 16, 1},  {kOpwrightUInt, 16, 1}, {kOpwrightInt, 32, 1},
+    {kOpwrightUInt, 32, 1}, {kOpwrightInt, 64, 1},  {kOpwrightUInt, 64, 1},
+    {kOpwrightInt, 64, 1},  {kOpwrightUInt, 64, 1}, {kOpwrightFloat, 32, 1},
+    {kOpwrightFloat, 64, 1}};
+static_assert(std::size(kFirstDTypes) == NPY_DOUBLE + 1 && sizeof(npy_long) == 8);
+
 OpwrightDType DTypeOf(PyArray_Descr* descr) {
+  if (static_cast<size_t>(descr->type_num) < std::size(kFirstDTypes))
+    return kFirstDTypes[descr->type_num];
   const auto bits = static_cast<uint8_t>(PyDataType_ELSIZE(descr) * 8);
   switch (descr->kind) {
     case 'f':
@@ -85,13 +96,13 @@ PyArray_Descr* DescrOf(OpwrightDType dtype) {
 }  // namespace
 
 ArrayFit ViewArray(PyObject* object, OpwrightTensor* tensor, Arena& arena) {
+  if (!PyArray_Check(object)) return ArrayFit::kNoArray;
   auto* array = reinterpret_cast<PyArrayObject*>(object);
-  PyArray_Descr* descr = PyArray_DESCR(array);
-  tensor->dtype = DTypeOf(descr);
+  tensor->dtype = DTypeOf(PyArray_DESCR(array));
   if (tensor->dtype.code == 255) return ArrayFit::kUnknownDType;
   if (!PyArray_ISNOTSWAPPED(array)) return ArrayFit::kNeedsCopy;
   const int ndim = PyArray_NDIM(array);
-  const npy_intp item = PyDataType_ELSIZE(descr);
+  const npy_intp item = ItemSize(tensor->dtype);
   static_assert(sizeof(npy_intp) == sizeof(int64_t));
   tensor->data = PyArray_DATA(array);
   tensor->device_type = 1;

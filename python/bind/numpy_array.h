@@ -14,12 +14,10 @@ namespace opwright::python {
 // Loads numpy's C interface. Throws nb::python_error when numpy is missing.
 void ImportNumpy();
 
-bool IsArray(PyObject* object);
-
-enum class ArrayFit { kOk, kNeedsCopy, kUnknownDType };
+enum class ArrayFit { kOk, kNeedsCopy, kUnknownDType, kNoArray };
 // Fills the tensor from the array; shape is the array's, strides are in the arena. kNeedsCopy:
 // foreign byte order, or strides that are no multiple of the item.
-ArrayFit ViewArray(PyObject* array, OpwrightTensor* tensor, Arena& arena);
+ArrayFit ViewArray(PyObject* object, OpwrightTensor* tensor, Arena& arena);
 
 bool IsWriteable(PyObject* array);
 

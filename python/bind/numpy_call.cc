@@ -18,6 +18,9 @@ namespace {
 
 using PassedShapes = std::map<std::string, std::vector<int64_t>>;
 
+// "out" as every call in a program has it; set once.
+PyObject* out_name = nullptr;
+
 constexpr int kMost = 64;  // inputs, outputs or attributes of one call on the fast path
 
 class NumpyOutputs final : public OutputAllocator {
@@ -182,12 +185,12 @@ class Call {
     PyObject* value = nullptr;
     Py_ssize_t at = 0;
     while (PyDict_Next(kwargs, &at, &key, &value)) {
-      const char* name = PyUnicode_AsUTF8AndSize(key, nullptr);
-      if (name == nullptr) throw nb::python_error();
-      if (strcmp(name, "out") == 0) {
+      if (key == out_name || PyUnicode_CompareWithASCIIString(key, "out") == 0) {
         if (value != Py_None) out_ = value;
         continue;
       }
+      const char* name = PyUnicode_AsUTF8AndSize(key, nullptr);
+      if (name == nullptr) throw nb::python_error();
       if (const int32_t i = IndexOf(def_.inputs, def_.num_inputs, name); i >= 0) {
         if (i < positional)
           Raise(MakeError("CL001", StrCat(def_.name, ": input ", name, " is given twice")));
@@ -253,18 +256,13 @@ class Call {
   }
 
   bool TakeTensor(int32_t i, PyObject* value, OpwrightTensor* tensor) {
-    if (IsArray(value)) {
+    const ArrayFit fit = ViewArray(value, tensor, arena_);
+    if (fit != ArrayFit::kNoArray) {
       if (def_.num_mutates > 0 && !IsWriteable(value)) RequireOwnMemory(i);
-      switch (ViewArray(value, tensor, arena_)) {
-        case ArrayFit::kOk:
-          return true;
-        case ArrayFit::kNeedsCopy:
-          return TakeCopy(i, value, tensor);
-        case ArrayFit::kUnknownDType:
-          Raise(
-              MakeError("CL002", StrCat(def_.name, ": input ", def_.inputs[i]->name, " has dtype ",
-                                        DTypeText(value), ", which no operator takes")));
-      }
+      if (fit == ArrayFit::kOk) return true;
+      if (fit == ArrayFit::kNeedsCopy) return TakeCopy(i, value, tensor);
+      Raise(MakeError("CL002", StrCat(def_.name, ": input ", def_.inputs[i]->name, " has dtype ",
+                                      DTypeText(value), ", which no operator takes")));
     }
     // numpy's float64 is a Python float by inheritance, and has a dtype all the same.
     const bool number = PyFloat_Check(value) || PyLong_Check(value);
@@ -292,7 +290,7 @@ class Call {
     RequireOwnMemory(i);
     nb::object array = nb::module_::import_("numpy").attr("asarray")(nb::handle(value));
     kept_.push_back(array);
-    return IsArray(array.ptr()) && ViewArray(array.ptr(), tensor, arena_) == ArrayFit::kOk;
+    return ViewArray(array.ptr(), tensor, arena_) == ArrayFit::kOk;
   }
 
   bool TakeNumber(int32_t i, PyObject* value, OpwrightTensor* tensor) {
@@ -319,6 +317,12 @@ class Call {
   }
 
   void TakeOut() {
+    // First: one array for one output, the commonest.
+    if (def_.num_outputs == 1 && ViewArray(out_, out_tensors_, arena_) == ArrayFit::kOk &&
+        IsWriteable(out_)) {
+      outputs_[0] = {out_tensors_, 1};
+      return;
+    }
     const bool several = PyTuple_Check(out_) || PyList_Check(out_);
     const Py_ssize_t n = several ? PySequence_Size(out_) : 1;
     if (n != def_.num_outputs)
@@ -330,8 +334,8 @@ class Call {
         outputs_[i] = {nullptr, 0};
         continue;
       }
-      if (!IsArray(item.ptr()) || !IsWriteable(item.ptr()) ||
-          ViewArray(item.ptr(), &out_tensors_[i], arena_) != ArrayFit::kOk)
+      if (ViewArray(item.ptr(), &out_tensors_[i], arena_) != ArrayFit::kOk ||
+          !IsWriteable(item.ptr()))
         Raise(MakeError("CL008", StrCat(def_.name, ": out= for ", def_.outputs[i]->name,
                                         " must be a writeable numpy array of plain memory")));
       outputs_[i] = {&out_tensors_[i], 1};
@@ -380,6 +384,31 @@ nb::object InferNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
   return call.Infer(op);
 }
 
-void InitNumpy(nb::module_&) { ImportNumpy(); }
+PyObject* CallNumpyFast(PyObject* self, PyObject* const* args, Py_ssize_t) {
+  try {
+    return CallNumpy(*nb::inst_ptr<PyOperator>(self), args[0], args[1]);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+nb::object NumpyCaller(nb::handle op) {
+  // As METH_FASTCALL wants it: a function of three parameters behind the type of one of two.
+  static PyMethodDef method = {
+      "call_numpy", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&CallNumpyFast)),
+      METH_FASTCALL,
+      "args: a tuple; kwargs: a dict. NotImplemented for another framework's tensors."};
+  return nb::steal(PyCFunction_NewEx(&method, op.ptr(), nullptr));
+}
+
+void InitNumpy(nb::module_&) {
+  ImportNumpy();
+  out_name = PyUnicode_InternFromString("out");
+}
 
 }  // namespace opwright::python

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 
 from opwright import _core, _errors
 
-REQUIRED, OPTIONAL, DYNAMIC = 0, 1, 2
-SAME, BROADCAST, KERNEL, FORWARD, DIMS = 1, 2, 3, 4, 5
-ROLE_INPUT, ROLE_OUTPUT, ROLE_GRAD = 0, 1, 2
+OPTIONAL, DYNAMIC = (_core.param_kinds[name] for name in ("optional", "dynamic"))
+SAME, BROADCAST, KERNEL, FORWARD = (
+    _core.shape_rules[name] for name in ("same", "broadcast", "kernel", "forward")
+)
+ROLE_INPUT, ROLE_GRAD = (_core.roles[name] for name in ("input", "grad"))
+# Of the stack program: the name of an operation by its number.
+_OPERATIONS = {number: name for name, number in _core.shape_opcodes.items()}
 
 
 @dataclass(frozen=True)
@@ -187,32 +192,33 @@ class ShapeProgram:
         stack: list = []
         code = iter(rule.code)
         binary = {
-            6: lambda a, b: a + b,
-            7: lambda a, b: a - b,
-            8: lambda a, b: a * b,
-            9: lambda a, b: a // b,
-            10: lambda a, b: a % b,
-            11: lambda a, b: self._minimum(a, b),
-            12: lambda a, b: self._maximum(a, b),
-            13: lambda a, b: -(-a // b),
+            "add": operator.add,
+            "sub": operator.sub,
+            "mul": operator.mul,
+            "floor_div": operator.floordiv,
+            "mod": operator.mod,
+            "min": self._minimum,
+            "max": self._maximum,
+            "ceil_div": lambda a, b: -(-a // b),
         }
-        for op in code:
-            if op == 1:
+        for number in code:
+            name = _OPERATIONS[number]
+            if name == "push":
                 stack.append(next(code))
-            elif op == 2:
+            elif name == "symbol":
                 stack.append(self._symbols[self._definition.symbols[next(code)]])
-            elif op == 3:
+            elif name == "attr":
                 stack.append(self._attrs[self._definition.attrs[next(code)].name])
-            elif op == 4:
+            elif name == "dim":
                 shape = self._shapes[next(code)][0]
                 stack.append(shape[next(code)])
-            elif op == 5:
+            elif name == "rank":
                 stack.append(len(self._shapes[next(code)][0]))
-            elif op == 14:
+            elif name == "neg":
                 stack.append(-stack.pop())
             else:
                 right = stack.pop()
-                stack.append(binary[op](stack.pop(), right))
+                stack.append(binary[name](stack.pop(), right))
         for k, dim in enumerate(stack):
             if isinstance(dim, int) and dim < 0:
                 self._fail("CL005", f"{rule.text}: dimension {k} would be {dim}")

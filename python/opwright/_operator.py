@@ -58,10 +58,11 @@ class Operator:
         self._calls: dict[type, Any] = {}
         _hooks.prepare(self)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         # numpy first: the commonest case, and one that a tracer of another framework never takes.
         if args and type(args[0]) is _ndarray:
-            result = self._call_numpy(args, kwargs)
+            call = self._call_numpy  # an attribute is read faster than a method is found
+            result = call(args, kwargs)
             if result is not NotImplemented:
                 return result
         for value in args:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -32,6 +33,11 @@ std::string NativeLevel() {
   return "native";
 #endif
 }
+
+// The longer ones before those that they begin with.
+constexpr std::string_view kWithValue[] = {"-iquote", "-isystem", "-idirafter", "-include",
+                                           "-imacros", "-I",      "-L",         "-l",
+                                           "-D",       "-U",      "-Xlinker"};
 
 class Reader {
  public:
@@ -67,8 +73,7 @@ class Reader {
   // -I DIR and -IDIR; the long ones take their value apart only, as compilers write it.
   static bool TakesValue(const std::string& flag, std::string* option, std::string* value,
                          bool* joined) {
-    for (const char* known : {"-iquote", "-isystem", "-idirafter", "-include", "-imacros", "-I",
-                              "-L", "-l", "-D", "-U", "-Xlinker"}) {
+    for (const std::string_view known : kWithValue) {
       if (!flag.starts_with(known)) continue;
       *option = known;
       *value = flag.substr(option->size());
@@ -159,6 +164,10 @@ class Reader {
 };
 
 }  // namespace
+
+bool TakesNextWord(std::string_view flag) {
+  return std::find(std::begin(kWithValue), std::end(kWithValue), flag) != std::end(kWithValue);
+}
 
 Expected<Flags> ReadFlags(const std::vector<std::string>& flags, const std::string& march) {
   Flags out;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -22,6 +23,9 @@ struct Flags {
 
 // march: of --march, "" when not given; a -march= among the flags says the same.
 Expected<Flags> ReadFlags(const std::vector<std::string>& flags, const std::string& march);
+
+// Whether the flag is one whose value is the next word, as -I is and -IDIR is not.
+bool TakesNextWord(std::string_view flag);
 
 // The flags every user source is compiled with, before the user's own.
 std::vector<std::string> BaseCompileFlags(bool clang);

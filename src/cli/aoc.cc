@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/aoc.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/text.h"
+#include "build/flags.h"
 #include "cli/build.h"
 #include "opwright/c_api.h"
 
@@ -29,14 +29,6 @@ constexpr int kWrongUse = 2;
 int Refuse(const std::string& message) {
   std::fprintf(stderr, "error: %s [BD024]\n%s", message.c_str(), kUsage);
   return kWrongUse;
-}
-
-// Flags whose value may be the next word.
-bool TakesNextWord(std::string_view word) {
-  constexpr std::string_view kFlags[] = {"-I",       "-L",       "-l",      "-D",
-                                         "-U",       "-isystem", "-iquote", "-idirafter",
-                                         "-include", "-imacros", "-Xlinker"};
-  return std::find(std::begin(kFlags), std::end(kFlags), word) != std::end(kFlags);
 }
 
 }  // namespace
@@ -79,7 +71,7 @@ int RunAoc(int argc, char** argv) {
       request.output = value;
     } else if (is("-march")) {
       request.march = value;
-    } else if (TakesNextWord(word)) {
+    } else if (build::TakesNextWord(word)) {
       lacking = i + 1 == words.size();
       if (!lacking) request.flags.insert(request.flags.end(), {word, words[++i]});
     } else if (word.starts_with("--") || word.starts_with("-k")) {

@@ -10,26 +10,17 @@
 #include "registry/loader.h"
 #include "runtime/attrs.h"
 #include "runtime/dtype.h"
+#include "runtime/shape.h"
 
 namespace opwright::cli {
 namespace {
-
-std::string DimsText(const OpwrightOpDef& def, const OpwrightParamDef& param) {
-  if (param.leading_any != 0 && param.num_dims == 0) return "[-2]";
-  std::vector<std::string> dims;
-  if (param.leading_any != 0) dims.emplace_back("...");
-  for (int32_t k = 0; k < param.num_dims; ++k)
-    dims.push_back(param.dims[k] <= -2 ? std::string(def.symbols[-(param.dims[k] + 2)])
-                                       : StrCat(param.dims[k]));
-  return StrCat("[", Join(dims, ", "), "]");
-}
 
 // "x [..., n] float32 | float64"
 std::string ParamText(const OpwrightOpDef& def, const OpwrightParamDef& param) {
   constexpr const char* kKinds[] = {"", " (optional)", " (list)"};
   std::vector<std::string> dtypes;
   for (int32_t c = 0; c < def.num_columns; ++c) dtypes.push_back(DTypeName(param.dtypes[c]));
-  return StrCat(param.name, " ", DimsText(def, param), " ", Join(dtypes, " | "),
+  return StrCat(param.name, " ", PatternText(def, param, ""), " ", Join(dtypes, " | "),
                 kKinds[param.kind]);
 }
 

@@ -262,6 +262,7 @@ class Compiler {
       code_->insert(code_->end(), {kOpwrightAttrInt64, static_cast<int64_t>(i)});
       return true;
     }
+    if (!scope_.complete) return OfInput(kUnread, begin, end);
     const std::string nearest = Nearest(word, NamesInScope(scope_));
     return Fail("MD028", begin, end,
                 StrCat(word, " is no input, int attribute or named dimension of an input"),
@@ -294,10 +295,18 @@ class Compiler {
   }
 
   bool OfInput(int64_t index, size_t begin, size_t end) {
-    const Param& input = scope_.inputs[static_cast<size_t>(index)];
+    Param unread;
+    unread.name = text_.substr(begin, end - begin);
+    unread.shape.any_leading = true;
+    const Param& input = index == kUnread ? unread : scope_.inputs[static_cast<size_t>(index)];
     const std::string choices = StrCat("write ", input.name, ".dim(0) for a dimension, ",
                                        input.name, ".rank for their number");
-    if (!Eat("."))
+    const bool member_follows = Eat(".");
+    if (!member_follows && index == kUnread) {  // an attribute
+      code_->insert(code_->end(), {kOpwrightPush, 0});
+      return true;
+    }
+    if (!member_follows)
       return Fail("MD027", begin, end, StrCat(input.name, " is an input, not a number"), choices);
     if (input.param_type == ParamType::kDynamic)
       return Fail("MD028", begin, end,
@@ -332,6 +341,8 @@ class Compiler {
     code_->insert(code_->end(), {kOpwrightDim, index, axis});
     return true;
   }
+
+  static constexpr int64_t kUnread = -1;  // an input or attribute whose name could not be read
 
   std::string_view text_;
   const RuleScope& scope_;

@@ -19,6 +19,9 @@ struct RuleScope {
   std::span<const Param> inputs;
   std::span<const Attr> attrs;
   std::span<const std::string> symbols;
+  // False: the name of an input or attribute could not be read. Any unknown name may be that one,
+  // so that only its form is checked.
+  bool complete = true;
 };
 
 // Bytes [begin, end) of the rule are wrong.

@@ -143,13 +143,12 @@ Reading ReadOperator(Checker& checker, const JsonValue& object, const std::strin
   CollectSymbols(&op);
   if (fields["mutates"] != nullptr)
     ReadMutates(checker, *fields["mutates"], StrCat(path, "mutates"), &op);
-  // Rules speak of inputs; without their names they would only repeat the doubt.
+  const bool listed = fields["input_desc"] != nullptr && outputs != nullptr;
   const auto is_named = [](const Param& param) { return !param.name.empty(); };
-  const bool inputs_named = fields["input_desc"] != nullptr && outputs != nullptr &&
-                            std::all_of(op.inputs.begin(), op.inputs.end(), is_named);
-  reading.named = inputs_named && !op.name.empty() &&
+  reading.named = listed && !op.name.empty() &&
+                  std::all_of(op.inputs.begin(), op.inputs.end(), is_named) &&
                   std::all_of(op.outputs.begin(), op.outputs.end(), is_named);
-  if (inputs_named && (fields["shape_rule"] != nullptr || object.Find("shape_rule") == nullptr))
+  if (listed && (fields["shape_rule"] != nullptr || object.Find("shape_rule") == nullptr))
     ReadShapeRules(checker, fields["shape_rule"], *outputs, path, ShapesAreRead(fields), &op);
   if (fields["gradient"] != nullptr)
     ReadGradient(checker, *fields["gradient"], StrCat(path, "gradient"), &op);

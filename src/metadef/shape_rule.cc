@@ -39,13 +39,20 @@ std::string ShapeText(const Shape& shape) {
   return StrCat("[", Join(entries, ", "), "]");
 }
 
+template <class Item>
+bool AllNamed(const std::vector<Item>& items) {
+  return std::none_of(items.begin(), items.end(),
+                      [](const Item& item) { return item.name.empty(); });
+}
+
 class RuleReader {
  public:
   RuleReader(Checker& checker, const Operator& op)
       : checker_(checker),
         op_(op),
         symbols_(InputSymbols(op)),
-        scope_{op.inputs, op.attrs, symbols_} {}
+        inputs_named_(AllNamed(op.inputs)),
+        scope_{op.inputs, op.attrs, symbols_, inputs_named_ && AllNamed(op.attrs)} {}
 
   // The rule for one output; nullopt when it was reported.
   std::optional<ShapeRule> Read(const JsonValue& value, const std::string& path, size_t output) {
@@ -87,7 +94,7 @@ class RuleReader {
     if (known) return rule;
     checker_.Error(
         "MD030", place,
-        StrCat(path, ": nothing says what shape ", output.name,
+        StrCat(path, ": nothing says what shape ", output.name.empty() ? "it" : output.name,
                " has: ", optional_only ? "only optional inputs have" : "no input has",
                " the shape list ", rule.text,
                ", and not all of its entries are numbers and dimensions named by inputs"),
@@ -139,7 +146,9 @@ class RuleReader {
     const std::string nearest = rule->kind != 0 ? word : Nearest(word, words);
     std::string hint = StrCat("write ", kRules);
     if (nearest == "same" || nearest == "broadcast")
-      hint = StrCat("write \"", nearest, "(", op_.inputs.empty() ? "x" : op_.inputs[0].name, ")\"");
+      hint = StrCat("write \"", nearest, "(",
+                    op_.inputs.empty() || op_.inputs[0].name.empty() ? "x" : op_.inputs[0].name,
+                    ")\"");
     else if (!nearest.empty())
       hint = StrCat("write \"", nearest, "\"");
     std::vector<int64_t> code;
@@ -198,6 +207,7 @@ class RuleReader {
     }
     if (name.empty())
       return BadRule(value, begin, end, path, "the name of an input is missing", "");
+    if (!inputs_named_) return true;  // it may be the one whose name could not be read
     const std::string nearest = Nearest(name, names);
     checker_.ErrorInString("MD028", value, begin, end, StrCat(path, ": ", name, " is no input"),
                            !nearest.empty() ? StrCat("write ", nearest)
@@ -259,6 +269,7 @@ class RuleReader {
   Checker& checker_;
   const Operator& op_;
   std::vector<std::string> symbols_;
+  bool inputs_named_;  // each has a name that could be read
   RuleScope scope_;
 };
 
@@ -274,6 +285,7 @@ void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& ou
     for (const Param& output : op->outputs) names.push_back(output.name);
     for (const JsonMember& member : rule->members) {
       const auto found = std::find(names.begin(), names.end(), member.key);
+      if (found == names.end() && !AllNamed(op->outputs)) continue;
       if (found == names.end()) {
         const std::string nearest = Nearest(member.key, names);
         checker.Error("MD028", member.key_begin, member.key_end,

@@ -24,6 +24,7 @@ void ReadDynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const std:
   Elf_Data* data = elf_getdata(section, nullptr);
   if (data == nullptr || header.sh_entsize == 0) return;
   std::vector<std::string> rpath;
+  std::vector<std::string> by_origin;
   for (int i = 0; i < static_cast<int>(header.sh_size / header.sh_entsize); ++i) {
     GElf_Dyn dynamic;
     if (gelf_getdyn(data, i, &dynamic) == nullptr || dynamic.d_tag == DT_NULL) break;
@@ -38,12 +39,17 @@ void ReadDynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const std:
     std::vector<std::string>& paths = dynamic.d_tag == DT_RUNPATH ? file->search_path : rpath;
     for (std::string path : Split(text, ':')) {
       for (const std::string_view token : {"${ORIGIN}", "$ORIGIN"})
-        if (const size_t at = path.find(token); at != path.npos)
+        if (const size_t at = path.find(token); at != path.npos) {
           path.replace(at, token.size(), origin);
+          by_origin.push_back(path);
+        }
       paths.push_back(std::move(path));
     }
   }
   if (file->search_path.empty()) file->search_path = std::move(rpath);
+  for (const std::string& path : file->search_path)
+    if (std::find(by_origin.begin(), by_origin.end(), path) != by_origin.end())
+      file->origin_path.push_back(path);
 }
 
 void ReadSymbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, ElfFile* file) {

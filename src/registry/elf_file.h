@@ -17,6 +17,7 @@ struct ElfFile {
   std::vector<std::string> undefined;
   std::vector<std::string> needed;
   std::vector<std::string> search_path;  // RUNPATH, else RPATH, with $ORIGIN resolved
+  std::vector<std::string> origin_path;  // those of search_path that $ORIGIN stood in
   std::vector<std::string> unique_symbols;  // STB_GNU_UNIQUE: they outlive a reload
   std::string build_id;  // hex
   std::optional<OpwrightNote> note;

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "registry/host.h"
-#include "runtime/c_error.h"
 #include "runtime/gradient.h"
 
 namespace opwright {
@@ -34,23 +33,8 @@ Expected<std::shared_ptr<Operator>> Operator::Bind(const Operator& kernel,
 
 Operator::~Operator() {
   // Of bound operators alone: those of a library stay until the process ends.
-  if (!has_instance_.load(std::memory_order_acquire) || entry_->kernel->destroy == nullptr) return;
-  entry_->kernel->destroy(instance_.load(std::memory_order_relaxed));
-}
-
-Expected<void*> Operator::MakeInstance() {
-  const std::lock_guard lock(instance_mutex_);
-  if (has_instance_.load(std::memory_order_relaxed))
-    return instance_.load(std::memory_order_relaxed);
-  void* instance = nullptr;
-  if (OpwrightError* error = entry_->create(entry_->kernel, &instance)) {
-    Error own = FromC(error);
-    own.message = StrCat(name(), ": ", own.message);
-    return own;
-  }
-  instance_.store(instance, std::memory_order_relaxed);
-  has_instance_.store(true, std::memory_order_release);
-  return instance;
+  if (!instance_.is_made() || entry_->kernel->destroy == nullptr) return;
+  entry_->kernel->destroy(instance_.object());
 }
 
 Status Operator::CheckUsable() const {

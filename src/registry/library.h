@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "metadef/metadef.h"
 #include "opwright/c_api.h"
+#include "runtime/instance.h"
 #include "runtime/launch.h"
 
 namespace opwright {
@@ -67,17 +67,12 @@ class Operator {
                       const OpwrightArgument* output_grads, const OpwrightArgument* input_grads);
 
   // The kernel's object, made at the first use.
-  Expected<void*> Instance() {
-    if (has_instance_.load(std::memory_order_acquire))
-      return instance_.load(std::memory_order_relaxed);
-    return MakeInstance();
-  }
+  Expected<void*> Instance() { return instance_.Get(*entry_, name()); }
 
  private:
   friend class Library;
   Operator() = default;
   static uint64_t NextNumber();
-  Expected<void*> MakeInstance();
   Status Prepare(const CallArguments& arguments, Launch* launch);
 
   const uint64_t number_ = NextNumber();
@@ -85,9 +80,7 @@ class Operator {
   const OpwrightOperatorEntry* entry_ = nullptr;
   const OpwrightOpDef* def_ = nullptr;
   std::optional<metadef::Lowered> own_def_;
-  std::atomic<void*> instance_ = nullptr;
-  std::atomic<bool> has_instance_ = false;
-  std::mutex instance_mutex_;
+  LazyInstance instance_;
   std::shared_ptr<Operator> backward_;
   const OpwrightGradient* gradient_ = nullptr;
   struct OwnGradient {

@@ -15,11 +15,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/cache_folder.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "registry/precheck.h"
+#include "registry/private_copy.h"
 
 namespace opwright {
 namespace {
@@ -116,36 +116,24 @@ bool StillHolds(const Content& content) {
   return identity.ok() && *identity == content.identity;
 }
 
-// A file in our own folder that has this content for good, named after it.
-Expected<std::string> PrivateCopy(const Content& content) {
-  Expected<std::string> folder = CacheFolder("loaded");
-  if (!folder.ok()) return folder.TakeError();
-  std::string copy = JoinPath(*folder, StrCat(content.identity, ".so"));
-  Expected<std::string> kept = Sha256OfFile(copy);
-  if (kept.ok() && *kept == content.identity) return copy;
-  if (Status written = WriteFileAtomic(copy, content.bytes, 0600); !written.ok())
-    return WithId(written.TakeError(), "CA002");
-  return copy;
-}
-
-// The path to open: the given one, unless it is mapped with other content. Then the loader would
-// answer with the old code, so a private copy is opened.
-Expected<std::string> PathToOpen(const Content& content, const ElfFile& elf) {
+// Whether the given path can be opened. Not where it is mapped with other content: the loader would
+// answer with the old code.
+bool CanOpen(const Content& content, const ElfFile& elf) {
   void* mapped = dlopen(content.path.c_str(), RTLD_NOLOAD | RTLD_LAZY);
-  if (mapped == nullptr) return content.path;
+  if (mapped == nullptr) return true;
   // One that this process has opened here has another identity, or it would have been found by it.
   const bool ours = TheProcess().opened.count(mapped) > 0;
   const bool same = !ours && IsMappedFrom(mapped, content, elf);
   dlclose(mapped);
-  if (same) return content.path;
-  return PrivateCopy(content);
+  return same;
 }
 
 // Maps a file, with the thread's floating-point modes as they were: a library linked with
 // -ffast-math turns on flush-to-zero for the thread that loads it.
-Expected<void*> Map(const std::string& path, const ElfFile& elf,
-                    std::vector<std::string>* warnings) {
+Expected<void*> Map(const std::string& path, const std::vector<std::string>& dependencies,
+                    const ElfFile& elf, std::vector<std::string>* warnings) {
   const unsigned modes = _mm_getcsr();
+  MapDependencies(dependencies);
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* message = handle == nullptr ? dlerror() : nullptr;
   constexpr unsigned kFlags = 0x3f;  // sticky exception flags, not modes
@@ -166,21 +154,26 @@ Expected<void*> Map(const std::string& path, const ElfFile& elf,
 // others can give to another file.
 Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFile& elf, bool pinned,
                                             std::vector<std::string>* warnings) {
-  Expected<std::string> path = pinned ? PrivateCopy(content) : PathToOpen(content, elf);
-  if (!path.ok()) return path.TakeError();
-  Expected<void*> handle = Map(*path, elf, warnings);
-  // Another file may have got this name since it was read.
-  const bool holds = handle.ok() ? IsMappedFrom(*handle, content, elf) : StillHolds(content);
-  if (!pinned && *path == content.path && !holds) {
-    path = PrivateCopy(content);
-    if (!path.ok()) return path.TakeError();
+  std::string path = content.path;
+  Expected<void*> handle(static_cast<void*>(nullptr));
+  bool by_name = !pinned && CanOpen(content, elf);
+  if (by_name) {
+    handle = Map(path, {}, elf, warnings);
+    // Another file may have got this name since it was read.
+    by_name = handle.ok() ? IsMappedFrom(*handle, content, elf) : StillHolds(content);
+  }
+  if (!by_name) {
+    const std::vector<std::string> dependencies = DependenciesByOrigin(elf);
+    Expected<std::string> copy = PrivateCopy(content.identity, content.bytes, dependencies);
+    if (!copy.ok()) return copy.TakeError();
+    path = *copy;
     warnings->clear();
-    handle = Map(*path, elf, warnings);
+    handle = Map(path, dependencies, elf, warnings);
   }
   if (!handle.ok()) return handle.TakeError();
   if (!elf.unique_symbols.empty())
     warnings->push_back(StrCat(
-        *path, " has unique symbols (", elf.unique_symbols[0],
+        path, " has unique symbols (", elf.unique_symbols[0],
         "): after a rebuild its old data may live on; compile with -fno-gnu-unique [LD015]"));
   const auto* raw = static_cast<const OpwrightLibrary*>(dlsym(*handle, OPWRIGHT_LIBRARY_SYMBOL));
   if (raw == nullptr || raw->struct_size < sizeof(OpwrightLibrary))

@@ -3,6 +3,7 @@
 // Facts about dtypes: names, sizes, which holds which without loss.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -11,7 +12,7 @@
 namespace opwright {
 
 inline bool operator==(OpwrightDType a, OpwrightDType b) {
-  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
 }
 
 constexpr OpwrightDType kFloat32 = {kOpwrightFloat, 32, 1};

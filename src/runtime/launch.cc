@@ -39,12 +39,16 @@ Status Run(const Launch& launch) {
     return MakeError("CL001", StrCat(launch.def->name, ": ", Count(launch.num_outputs, "output"),
                                      " given, the metadef lists ", launch.def->num_outputs));
   Arena arena(launch.host);
-  if (const int32_t column = PlainColumn(launch); column >= 0)
-    return Compute(launch, column, nullptr, launch.inputs, launch.outputs, arena);
   Plan plan;
-  OPWRIGHT_RETURN_IF_ERROR(MakePlan(launch, arena, &plan));
+  const bool plain = MakePlainPlan(launch, arena, &plan);
+  const auto compute_plain = [&] {
+    return Compute(launch, plan.column, plan.attrs, launch.inputs, launch.outputs, arena);
+  };
+  if (plain && AreOutputsPlain(launch, plan)) return compute_plain();
+  if (!plain) OPWRIGHT_RETURN_IF_ERROR(MakePlan(launch, arena, &plan));
   OPWRIGHT_RETURN_IF_ERROR(ProvideOutputs(launch, plan, arena));
   if (AllEmpty(launch.outputs, launch.num_outputs)) return {};
+  if (plain && AreOutputsPlain(launch, plan)) return compute_plain();
   Staging staging(launch, plan, arena);
   OPWRIGHT_RETURN_IF_ERROR(staging.Prepare());
   OPWRIGHT_RETURN_IF_ERROR(

@@ -3,83 +3,126 @@
 
 #include <algorithm>
 
+#include "runtime/attrs.h"
 #include "runtime/dtype.h"
+#include "runtime/shape.h"
 #include "runtime/strided.h"
 
 namespace opwright {
 namespace {
 
-// One tensor, given, where the shape list asks for nothing but a rank.
-bool IsFree(const OpwrightParamDef& param, const OpwrightArgument& argument) {
-  if (argument.count != 1 || argument.tensors == nullptr || param.kind == kOpwrightDynamic ||
-      !param.nd_format)
+// Row-major, aligned, with elements, on the CPU.
+bool IsPlain(const OpwrightTensor& t) {
+  if (t.device_type != 1 || t.data == nullptr || t.ndim < 0 || t.ndim > OPWRIGHT_MAX_RANK ||
+      (t.strides == nullptr && t.ndim > 0) || !IsAligned(t))
     return false;
-  const int32_t ndim = argument.tensors[0].ndim;
-  if (param.leading_any ? ndim < param.num_dims : ndim != param.num_dims) return false;
-  return std::all_of(param.dims, param.dims + param.num_dims,
-                     [](int64_t dim) { return dim == -1; });
+  int64_t n = 1;
+  for (int32_t k = t.ndim - 1; k >= 0; --k)
+    if (t.shape[k] <= 0 || t.strides[k] != n || __builtin_mul_overflow(n, t.shape[k], &n))
+      return false;
+  return n <= INT64_MAX / 16;  // as IsPossibleShape has it
 }
 
-// Row-major and aligned, on the CPU, with the shape of `like`.
-bool IsPlain(const OpwrightTensor& t, const OpwrightTensor& like) {
-  if (t.device_type != 1 || t.data == nullptr ||
-      !IsSameShape(t.ndim, t.shape, like.ndim, like.shape))
-    return false;
-  const auto alignment = static_cast<uintptr_t>(std::min<int64_t>(ItemSize(t.dtype), 8));
-  return HasDenseStrides(t) && (reinterpret_cast<uintptr_t>(DataOf(t)) & (alignment - 1)) == 0;
+ByteRange PlainBytes(const OpwrightTensor& t) {
+  const char* const begin = DataOf(t);
+  return {begin, begin + NumElements(t) * ItemSize(t.dtype)};
 }
 
-bool HasColumn(const Launch& launch, int32_t column) {
+int32_t ExactColumn(const Launch& launch) {
   const OpwrightOpDef& def = *launch.def;
-  for (int32_t i = 0; i < def.num_inputs; ++i)
-    if (!(launch.inputs[i].tensors[0].dtype == def.inputs[i]->dtypes[column])) return false;
-  return true;
+  const auto has = [&](int32_t column) {
+    for (int32_t i = 0; i < def.num_inputs; ++i)
+      if (!(launch.inputs[i].tensors[0].dtype == def.inputs[i]->dtypes[column])) return false;
+    return true;
+  };
+  for (int32_t column = 0; column < def.num_columns; ++column)
+    if (has(column)) return column;
+  return -1;
 }
 
-bool Apart(const OpwrightTensor& a, const OpwrightTensor& b, int64_t n) {
-  const char* const a_begin = DataOf(a);
-  const char* const b_begin = DataOf(b);
-  return a_begin + n * ItemSize(a.dtype) <= b_begin || b_begin + n * ItemSize(b.dtype) <= a_begin;
+constexpr ShapeView kUnknown = {-1, nullptr};
+
+// The shape of an output; kUnknown where the general way must find it.
+ShapeView OutputShape(const Launch& launch, int32_t o, const Plan& plan, const Bindings& bindings,
+                      Arena& arena) {
+  const OpwrightShapeRule& rule = *launch.def->shape_rules[o];
+  if (rule.kind == kOpwrightShapeSame || rule.kind == kOpwrightShapeBroadcast) {
+    if (rule.num_args == 0) return kUnknown;
+    const auto has_shape_of = [&](const OpwrightTensor& first) {
+      for (int32_t a = 1; a < rule.num_args; ++a) {
+        const OpwrightTensor& t = launch.inputs[rule.args[a]].tensors[0];
+        if (!IsSameShape(t.ndim, t.shape, first.ndim, first.shape)) return false;
+      }
+      return true;
+    };
+    const OpwrightTensor& first = launch.inputs[rule.args[0]].tensors[0];
+    if (has_shape_of(first)) return {first.ndim, first.shape};
+    // The kernel is to get its inputs expanded.
+    if (rule.kind == kOpwrightShapeSame || launch.entry->kernel->takes_expanded) return kUnknown;
+  } else if (rule.kind != kOpwrightShapeDims) {
+    return kUnknown;
+  }
+  Expected<ShapeView> shape = InferOutputShape(*launch.def, o, 0, launch.inputs, plan.attrs,
+                                               bindings, nullptr, arena);
+  return shape.ok() ? *shape : kUnknown;
+}
+
+bool AreApart(const ByteRange& range, const OpwrightArgument& argument) {
+  const ByteRange other = PlainBytes(argument.tensors[0]);
+  return range.end <= other.begin || other.end <= range.begin;
 }
 
 }  // namespace
 
-int32_t PlainColumn(const Launch& launch) {
+bool MakePlainPlan(const Launch& launch, Arena& arena, Plan* plan) {
   const OpwrightOpDef& def = *launch.def;
-  // First: a call that leaves its outputs to the dispatcher goes the long way whatever the rest is.
-  for (int32_t o = 0; o < def.num_outputs; ++o)
-    if (launch.outputs[o].count != 1 || launch.outputs[o].tensors == nullptr) return -1;
-  const bool simple = launch.roles == nullptr && launch.num_inputs == def.num_inputs &&
-                      def.num_inputs > 0 && def.num_mutates == 0 && def.num_attrs == 0 &&
-                      launch.num_attrs == 0 && !launch.entry->kernel->takes_expanded;
-  if (!simple || launch.inputs[0].count != 1 || launch.inputs[0].tensors == nullptr) return -1;
-  const OpwrightTensor& first = launch.inputs[0].tensors[0];
-  if (first.ndim < 0 || first.ndim > OPWRIGHT_MAX_RANK || !IsPossibleShape(first.ndim, first.shape))
-    return -1;
-  const int64_t n = NumElements(first);
-  if (n == 0) return -1;
-  for (int32_t i = 0; i < def.num_inputs; ++i)
-    if (!IsFree(*def.inputs[i], launch.inputs[i]) || !IsPlain(launch.inputs[i].tensors[0], first))
-      return -1;
-
-  int32_t column = 0;
-  while (column < def.num_columns && !HasColumn(launch, column)) ++column;
-  if (column == def.num_columns) return -1;
-
-  for (int32_t o = 0; o < def.num_outputs; ++o) {
-    // Inputs of one shape are that of every output whose rule is about shapes of inputs.
-    const int32_t rule = def.shape_rules[o]->kind;
-    if (rule != kOpwrightShapeSame && rule != kOpwrightShapeBroadcast) return -1;
-    const OpwrightArgument& output = launch.outputs[o];
-    if (def.outputs[o]->kind == kOpwrightDynamic || !def.outputs[o]->nd_format) return -1;
-    const OpwrightTensor& t = output.tensors[0];
-    if (!IsPlain(t, first) || !(t.dtype == def.outputs[o]->dtypes[column])) return -1;
-    for (int32_t i = 0; i < def.num_inputs; ++i)
-      if (!Apart(t, launch.inputs[i].tensors[0], n)) return -1;
-    for (int32_t other = 0; other < o; ++other)
-      if (!Apart(t, launch.outputs[other].tensors[0], n)) return -1;
+  if (launch.roles != nullptr || launch.num_inputs != def.num_inputs || def.num_mutates > 0)
+    return false;
+  Bindings bindings(def, arena);
+  for (int32_t i = 0; i < def.num_inputs; ++i) {
+    const OpwrightParamDef& param = *def.inputs[i];
+    const OpwrightArgument& argument = launch.inputs[i];
+    if (argument.count != 1 || argument.tensors == nullptr || param.kind == kOpwrightDynamic ||
+        !param.nd_format || !IsPlain(argument.tensors[0]) ||
+        !bindings.Take(param, argument.tensors[0]))
+      return false;
   }
-  return column;
+  plan->column = ExactColumn(launch);
+  if (plan->column < 0) return false;
+  if (def.num_attrs > 0 || launch.num_attrs > 0) {
+    Expected<const OpwrightAttr*> attrs = ResolveAttrs(def, launch.attrs, launch.num_attrs, arena);
+    if (!attrs.ok()) return false;
+    plan->attrs = *attrs;
+  }
+  plan->outputs = arena.Make<InferredOutput>(def.num_outputs);
+  ShapeView* const shapes = arena.Make<ShapeView>(def.num_outputs);
+  for (int32_t o = 0; o < def.num_outputs; ++o) {
+    if (def.outputs[o]->kind != kOpwrightRequired) return false;
+    shapes[o] = OutputShape(launch, o, *plan, bindings, arena);
+    if (shapes[o].ndim < 0) return false;
+    plan->outputs[o] = {1, &shapes[o], def.outputs[o]->dtypes[plan->column]};
+  }
+  return true;
+}
+
+bool AreOutputsPlain(const Launch& launch, const Plan& plan) {
+  const OpwrightOpDef& def = *launch.def;
+  for (int32_t o = 0; o < def.num_outputs; ++o) {
+    const OpwrightArgument& argument = launch.outputs[o];
+    if (argument.count != 1 || argument.tensors == nullptr || !def.outputs[o]->nd_format)
+      return false;
+    const OpwrightTensor& t = argument.tensors[0];
+    const ShapeView& shape = plan.outputs[o].shapes[0];
+    if (!IsPlain(t) || !(t.dtype == plan.outputs[o].dtype) ||
+        !IsSameShape(t.ndim, t.shape, shape.ndim, shape.dims))
+      return false;
+    const ByteRange range = PlainBytes(t);
+    for (int32_t i = 0; i < def.num_inputs; ++i)
+      if (!AreApart(range, launch.inputs[i])) return false;
+    for (int32_t other = 0; other < o; ++other)
+      if (!AreApart(range, launch.outputs[other])) return false;
+  }
+  return true;
 }
 
 }  // namespace opwright

@@ -10,17 +10,16 @@
 
 namespace opwright {
 
-std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param) {
+std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param,
+                        std::string_view quote) {
   if (param.leading_any && param.num_dims == 0) return "[-2]";
-  std::string text = param.leading_any ? "[\"...\"" : "[";
-  for (int32_t k = 0; k < param.num_dims; ++k) {
-    if (k > 0 || param.leading_any) text += ", ";
-    if (param.dims[k] <= -2)
-      text += StrCat("\"", def.symbols[-(param.dims[k] + 2)], "\"");
-    else
-      text += StrCat(param.dims[k]);
-  }
-  return text + "]";
+  std::vector<std::string> dims;
+  if (param.leading_any) dims.push_back(StrCat(quote, "...", quote));
+  for (int32_t k = 0; k < param.num_dims; ++k)
+    dims.push_back(param.dims[k] <= -2
+                       ? StrCat(quote, def.symbols[-(param.dims[k] + 2)], quote)
+                       : StrCat(param.dims[k]));
+  return StrCat("[", Join(dims, ", "), "]");
 }
 
 namespace {
@@ -57,44 +56,32 @@ std::string BinderOf(const OpwrightOpDef& def, int64_t symbol) {
   return "another input";
 }
 
-Status BindTensor(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& t,
-                  Bindings* b) {
+// Why Bindings::Take refused the tensor.
+Error PatternError(const OpwrightOpDef& def, const OpwrightParamDef& param, const OpwrightTensor& t,
+                   Bindings bindings) {
   const int32_t lead = t.ndim - param.num_dims;
   if (lead < 0 || (lead > 0 && !param.leading_any)) return RankError(def, param, t);
-  for (int32_t k = 0; k < param.num_dims; ++k) {
-    const int64_t wanted = param.dims[k];
-    const int64_t got = t.shape[lead + k];
-    if (wanted >= 0) {
-      if (got != wanted)
-        return ShapeError(def, param, t,
-                          StrCat("dimension ", lead + k, " must be ", wanted, ", got ", got));
-    } else if (wanted <= -2) {
-      int64_t& symbol = b->symbols[-(wanted + 2)];
-      if (symbol < 0) symbol = got;
-      if (symbol != got)
-        return ShapeError(def, param, t,
-                          StrCat("dimension ", lead + k, " is ", def.symbols[-(wanted + 2)], " = ",
-                                 symbol, " (from ", BinderOf(def, -(wanted + 2)), "), got ", got));
-    }
-  }
-  // [-2] names nothing; "..." before dims does.
-  if (param.leading_any && param.num_dims > 0 && !b->leading_bound) {
-    b->leading = {lead, t.shape};
-    b->leading_bound = true;
-  }
-  return {};
+  int32_t k = 0;
+  while (bindings.TakeDim(param.dims[k], t.shape[lead + k])) ++k;
+  const int64_t wanted = param.dims[k];
+  const std::string due =
+      wanted >= 0 ? StrCat(" must be ", wanted)
+                  : StrCat(" is ", def.symbols[-(wanted + 2)], " = ",
+                           bindings.symbols[-(wanted + 2)], " (from ",
+                           BinderOf(def, -(wanted + 2)), ")");
+  return ShapeError(def, param, t,
+                    StrCat("dimension ", lead + k, due, ", got ", t.shape[lead + k]));
 }
 
 }  // namespace
 
 Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* inputs,
                               Arena& arena) {
-  Bindings bindings;
-  bindings.symbols = arena.Make<int64_t>(def.num_symbols);
-  std::fill_n(bindings.symbols, def.num_symbols, -1);
+  Bindings bindings(def, arena);
   for (int32_t i = 0; i < def.num_inputs; ++i)
     for (int64_t k = 0; k < inputs[i].count; ++k)
-      OPWRIGHT_RETURN_IF_ERROR(BindTensor(def, *def.inputs[i], inputs[i].tensors[k], &bindings));
+      if (!bindings.Take(*def.inputs[i], inputs[i].tensors[k]))
+        return PatternError(def, *def.inputs[i], inputs[i].tensors[k], bindings);
   return bindings;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "opwright/c_api.h"
@@ -19,7 +20,33 @@ struct ShapeView {
 
 // What the symbols of the metadef stand for in one call.
 struct Bindings {
-  int64_t* symbols = nullptr;  // -1: not bound
+  Bindings(const OpwrightOpDef& def, Arena& arena)
+      : symbols(arena.Make<int64_t>(def.num_symbols)) {
+    for (int32_t k = 0; k < def.num_symbols; ++k) symbols[k] = -1;
+  }
+
+  // Binds what the input's shape list names. False: the shape is not what the list says.
+  bool Take(const OpwrightParamDef& param, const OpwrightTensor& t) {
+    const int32_t lead = t.ndim - param.num_dims;
+    if (lead < 0 || (lead > 0 && !param.leading_any)) return false;
+    for (int32_t k = 0; k < param.num_dims; ++k)
+      if (!TakeDim(param.dims[k], t.shape[lead + k])) return false;
+    // [-2] names nothing; "..." before dims does.
+    if (param.leading_any && param.num_dims > 0 && !leading_bound) {
+      leading = {lead, t.shape};
+      leading_bound = true;
+    }
+    return true;
+  }
+  bool TakeDim(int64_t wanted, int64_t got) {
+    if (wanted >= 0) return got == wanted;
+    if (wanted == -1) return true;
+    int64_t& symbol = symbols[-(wanted + 2)];
+    if (symbol < 0) symbol = got;
+    return symbol == got;
+  }
+
+  int64_t* symbols;  // -1: not bound
   ShapeView leading;  // of "..."
   bool leading_bound = false;
 };
@@ -43,8 +70,9 @@ Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, i
 // Whether a shape is what a parameter's shape list says, with the symbols that are bound.
 bool FitsPattern(const OpwrightParamDef& param, const ShapeView& shape, const Bindings& bindings);
 
-// "[2, n, -1]" as the metadef has it.
-std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param);
+// ["...", "n", -1] as the metadef has it. quote: around names.
+std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param,
+                        std::string_view quote = "\"");
 
 // numpy's rule for two shapes; false when they do not fit. result may be a.
 bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, Arena& arena);

@@ -15,12 +15,6 @@ bool Overlaps(const ByteRange& a, const ByteRange& b) {
   return a.begin < a.end && b.begin < b.end && a.begin < b.end && b.begin < a.end;
 }
 
-// Item sizes are powers of two.
-bool IsAligned(const OpwrightTensor& t) {
-  const auto alignment = static_cast<uintptr_t>(std::min<int64_t>(ItemSize(t.dtype), 8));
-  return (reinterpret_cast<uintptr_t>(DataOf(t)) & (alignment - 1)) == 0;
-}
-
 }  // namespace
 
 Status Staging::Prepare() {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "opwright/c_api.h"
+#include "runtime/dtype.h"
 
 namespace opwright {
 
@@ -72,6 +73,13 @@ inline void DenseStrides(int32_t ndim, const int64_t* shape, int64_t* strides) {
 
 inline char* DataOf(const OpwrightTensor& t) { return static_cast<char*>(t.data) + t.byte_offset; }
 
+// As a kernel may expect it. Item sizes are powers of two.
+inline bool IsAligned(const OpwrightTensor& t) {
+  const int64_t item = ItemSize(t.dtype);
+  const auto alignment = static_cast<uintptr_t>(item < 8 ? item : 8);
+  return (reinterpret_cast<uintptr_t>(DataOf(t)) & (alignment - 1)) == 0;
+}
+
 // The bytes that the elements lie in, [begin, end); begin == end for an empty tensor.
 struct ByteRange {
   const char* begin;
@@ -81,7 +89,7 @@ ByteRange BytesOfStrided(const OpwrightTensor& t);
 inline ByteRange BytesOf(const OpwrightTensor& t) {
   if (!HasDenseStrides(t)) return BytesOfStrided(t);
   const char* const begin = DataOf(t);
-  return {begin, begin + NumElements(t) * ((t.dtype.bits + 7) / 8)};
+  return {begin, begin + NumElements(t) * ItemSize(t.dtype)};
 }
 
 // Copies source to target, which have one shape; any strides, zero and negative ones too. Another

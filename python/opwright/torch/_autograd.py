@@ -30,7 +30,7 @@ class _Below:
     keywords: dict
 
 
-def register(name: str, op: Operator) -> torch.library.Library:
+def register(name: str, op: Operator, overload_of) -> torch.library.Library:
     space, short = name.split("::")
     library = torch.library.Library(space, "IMPL")
     overload = getattr(getattr(torch.ops, space), short).default
@@ -42,7 +42,7 @@ def register(name: str, op: Operator) -> torch.library.Library:
                 below.keyset & torch._C._after_autograd_keyset, *inputs, **below.keywords
             )
 
-    node = _node(f"{short}_backward", op, run)
+    node = _node(f"{short}_backward", op, run, overload_of)
 
     def autograd(keyset, *inputs, **keywords):
         refuse_tangents(op, inputs)
@@ -60,13 +60,13 @@ def register(name: str, op: Operator) -> torch.library.Library:
     return library
 
 
-def _node(name: str, op: Operator, run):
+def _node(name: str, op: Operator, run, overload_of):
     """The autograd function: `run` and what the backward needs of it.
 
     No torch.autograd.Function: its apply takes a transform of torch.func to the Python code of
     forward. This one is below the transform already and does nothing but go on in the dispatcher.
     """
-    keep, backward_rule = _gradient.rules_for(op)
+    keep, backward_rule = _gradient.rules_for(op, overload_of)
 
     def forward(ctx, *arguments):
         *inputs, below = arguments

@@ -6,47 +6,16 @@ from __future__ import annotations
 
 import torch
 
-from opwright._definition import DYNAMIC, FORWARD, OPTIONAL
+from opwright import _core
 from opwright._operator import Operator
 
-_ATTR_TYPES = (
-    "", "SymInt", "float", "str", "bool", "str",
-    "SymInt[]", "float[]", "str[]", "bool[]", "int[][]",
-)  # fmt: skip
 
-
-def register(op: Operator):
-    """The torch operator of a bound one, in a namespace of its own."""
-    from opwright.torch._enter import complete, overload
-
-    space = f"{op.definition.namespace}_bound_{op.key:x}"
-    name = f"{space}::{op.name}"
-    torch.library.define(name, _schema(op))
+def define(op: Operator) -> str:
+    """Makes the torch operator of a bound one, in a namespace of its own; its qualified name."""
+    name = f"{op.definition.namespace}_bound_{op.key:x}::{op.name}"
+    torch.library.define(name, _core.torch_schema(op._core))
     torch.library.impl(name, "cpu")(_kernel(op))
-    complete(name, op)
-    return overload(name)
-
-
-def _schema(op: Operator) -> str:
-    definition = op.definition
-    arguments = []
-    for i, param in enumerate(definition.inputs):
-        mark = "(a!)" if i in definition.mutates else ""
-        suffix = "[]" if param.kind == DYNAMIC else "?" if param.kind == OPTIONAL else ""
-        arguments.append(f"Tensor{mark}{suffix} {param.name}")
-    keywords = [f"{_ATTR_TYPES[attr.type]}? {attr.name}=None" for attr in definition.attrs]
-    keywords += [
-        f"SymInt[] _{param.name}_shape"
-        for param, rule in zip(definition.outputs, definition.shape_rules, strict=True)
-        if rule.kind == FORWARD and not rule.args
-    ]
-    if any(param.kind == OPTIONAL for param in definition.outputs):
-        keywords.append("bool[]? _wanted=None")
-    results = ", ".join(
-        "Tensor[]" if param.kind == DYNAMIC else "Tensor" for param in definition.outputs
-    )
-    arguments += ["*", *keywords] if keywords else []
-    return f"({', '.join(arguments)}) -> ({results})"
+    return name
 
 
 def _kernel(op: Operator):

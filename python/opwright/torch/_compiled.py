@@ -12,15 +12,14 @@ from opwright.torch._shape import dtype_names
 
 
 class CompiledBackward:
-    def __init__(self, op: Operator):
-        from opwright.torch._enter import overload_of
-
+    def __init__(self, op: Operator, overload):
+        """overload: the torch operator of the backward one."""
         definition, gradient = op.definition, op.definition.gradient
         backward = op.backward
         target = backward.definition
         self._op = op
         self._backward_name = backward.name
-        self._overload = overload_of(backward)
+        self._overload = overload
         self._targets = gradient.outputs
         self._lacking = [i for i in range(len(definition.inputs)) if i not in gradient.outputs]
         # (role, index, optional, dynamic) for each input of the backward operator.

@@ -55,8 +55,10 @@ def overload(qualified: str):
 def complete(name: str, op: Operator) -> None:
     """Shapes for tracing and the gradient of a registered operator."""
     torch.library.register_fake(name, _shape.fake_for(op))
-    kind = _mutating if op.definition.mutates else _autograd
-    _libraries.append(kind.register(name, op))
+    if op.definition.mutates:
+        _libraries.append(_mutating.register(name, op))
+    else:
+        _libraries.append(_autograd.register(name, op, overload_of))
 
 
 def overload_of(op: Operator):
@@ -68,7 +70,9 @@ def overload_of(op: Operator):
                     enter(library)
         if op.key not in _entered:  # its metadef was bound by the acl form: no library has it
             _cache_key.add_rule()
-            _entered[op.key] = _bound.register(op)
+            name = _bound.define(op)
+            complete(name, op)
+            _entered[op.key] = overload(name)
         return _entered[op.key]
 
 

@@ -45,11 +45,15 @@ class _Adapter:
         return wide.sum_to_size(want).to(tensor.dtype)
 
 
-def rules_for(op: Operator):
-    """keep(ctx, inputs, keywords, output) for after the call, and backward(ctx, *grads)."""
+def rules_for(op: Operator, overload_of):
+    """keep(ctx, inputs, keywords, output) for after the call, and backward(ctx, *grads).
+
+    overload_of: the torch operator of an opwright one.
+    """
     definition = op.definition
     lists = any(param.kind == DYNAMIC for param in (*definition.inputs, *definition.outputs))
-    keep, backward = (_with_lists if lists else _without_lists)(op)
+    compiled = _at_first_use(op, overload_of)
+    keep, backward = (_with_lists if lists else _without_lists)(op, compiled)
 
     def keep_attrs_too(ctx, inputs, keywords, output):
         ctx.attrs = {attr.name: keywords.get(attr.name, attr.default) for attr in definition.attrs}
@@ -58,13 +62,12 @@ def rules_for(op: Operator):
     return keep_attrs_too, backward
 
 
-def _without_lists(op: Operator):
+def _without_lists(op: Operator, compiled):
     """Each input and output is one tensor: the short way."""
     definition = op.definition
     count = len(definition.inputs)
     several = len(definition.outputs) > 1
     needs_outputs = _needs_outputs(op)
-    compiled = _at_first_use(op)
 
     def keep(ctx, inputs, output):
         ctx.set_materialize_grads(False)
@@ -93,11 +96,10 @@ def _without_lists(op: Operator):
     return keep, backward
 
 
-def _with_lists(op: Operator):
+def _with_lists(op: Operator, compiled):
     definition = op.definition
     dynamic = [param.kind == DYNAMIC for param in definition.inputs]
     needs_outputs = _needs_outputs(op)
-    compiled = _at_first_use(op)
 
     def keep(ctx, inputs, output):
         ctx.set_materialize_grads(False)
@@ -144,7 +146,7 @@ def _needs_outputs(op: Operator) -> bool:
     )
 
 
-def _at_first_use(op: Operator):
+def _at_first_use(op: Operator, overload_of):
     """The compiled backward operator, or GR001."""
     made: list[CompiledBackward] = []
 
@@ -163,7 +165,7 @@ def _at_first_use(op: Operator):
                     f"{op.name} has no gradient{why}, call register_operator_gradient, or bind a "
                     "Python rule with @operator.bprop",
                 )
-            made.append(CompiledBackward(op))
+            made.append(CompiledBackward(op, overload_of(op.backward)))
         return made[0]
 
     return compiled

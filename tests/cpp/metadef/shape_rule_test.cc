@@ -107,6 +107,32 @@ TEST(ShapeRule, ErrorsStandAtTheirPlace) {
   }
 }
 
+// What does not hang on the name is said in the same pass.
+TEST(ShapeRule, IsCheckedBesideAnInputWithoutAName) {
+  const auto ids = [](std::string_view rule) {
+    const std::string inputs = StrCat(Float("x", "[-1, \"n\"]"), R"(, {"dtype": ["float32"],
+                                      "shape": [-2]})");
+    std::vector<std::string> found =
+        Ids(Op(inputs, Float("y"), rule.empty() ? "" : StrCat(", \"shape_rule\": ", rule)));
+    EXPECT_FALSE(found.empty());
+    if (!found.empty()) found.erase(found.begin());  // the missing name itself
+    return found;
+  };
+  using Found = std::vector<std::string>;
+  EXPECT_EQ(ids(R"j("same(x)")j"), Found());
+  EXPECT_EQ(ids(R"j("same(w)")j"), Found()) << "w may be the name that is missing";
+  EXPECT_EQ(ids(R"j("same(x, x)")j"), Found{"MD029"});
+  EXPECT_EQ(ids(R"j("same(x")j"), Found{"MD029"});
+  EXPECT_EQ(ids(R"j("some(x)")j"), Found{"MD029"});
+  EXPECT_EQ(ids("7"), Found{"MD007"});
+  EXPECT_EQ(ids(R"j(["n", "w.dim(0)", "w.rank + 1", "x.dim(1)", "k"])j"), Found());
+  EXPECT_EQ(ids(R"j(["x.dim(2)"])j"), Found{"MD028"});
+  EXPECT_EQ(ids(R"j(["w.size", "n +", -1, "..."])j"),
+            (Found{"MD027", "MD027", "MD020", "MD022"}));
+  EXPECT_EQ(ids(R"j({"y": "same(x", "z": "same(x)"})j"), (Found{"MD029", "MD028"}));
+  EXPECT_EQ(ids(""), Found()) << "the shape list of the input without a name";
+}
+
 TEST(ShapeRule, AnExpressionAloneIsAnsweredWithTheList) {
   const std::string text = Only(Rule("\"n + 1\""));
   EXPECT_NE(text.find("write [\"n + 1\"]"), text.npos) << text;

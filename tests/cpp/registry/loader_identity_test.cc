@@ -131,6 +131,45 @@ TEST_F(Identity, APinnedFileIsMappedFromAPrivateCopy) {
   EXPECT_EQ(maps.find(path + "\n"), maps.npos);
 }
 
+// What lies beside the library is found where a copy of it is mapped: by soname, by the file's name
+// alone, and what a dependency has beside itself in turn.
+TEST_F(Identity, ACopyFindsTheDependenciesOfItsOriginal) {
+  for (const bool has_soname : {true, false}) {
+    // Names of this round: an object that the process has would be taken again.
+    const std::string mark = has_soname ? "soname" : "plain";
+    const std::string built = Path("built_" + mark), used = Path("used_" + mark);
+    const std::string beside = StrCat("beside_", mark), deep = StrCat("deep_", mark);
+    std::filesystem::create_directories(built + "/deep");
+    CompileObject(StrCat("int ", deep, "(void) { return 2; }"),
+                  StrCat(built, "/deep/lib", deep, ".so"));
+    CompileObject(
+        StrCat("int ", deep, "(void); int ", beside, "(void) { return ", deep, "(); }"),
+        StrCat(built, "/lib", beside, ".so"),
+        StrCat(has_soname ? StrCat("-Wl,-soname,lib", beside, ".so") : "", " -L", built,
+               "/deep -l", deep, " '-Wl,-rpath,$ORIGIN/deep'"));
+    const auto scale = [&](int factor) {
+      return *ReadFile(BuildLibrary(
+          ScaleMetadef(),
+          StrCat("extern \"C\" int ", beside, "(void);\n",
+                 ScaleSource(StrCat(beside, "() * ", factor))),
+          {StrCat("-L", built), StrCat("-l", beside)}));
+    };
+    const std::string first = scale(3), second = scale(4), third = scale(5);
+    std::filesystem::rename(built, used);  // from here on only $ORIGIN leads there
+    const std::string path = used + "/libscale.so";
+
+    ASSERT_TRUE(WriteFileAtomic(path, first).ok());
+    Expected<LibraryHandle> pinned = LoadLibrary(path, Sha256Hex(first));
+    ASSERT_TRUE(pinned.ok()) << mark << ": " << pinned.error().Text();
+    EXPECT_EQ(CallScale(*FindOrFail(**pinned, "scale"), 2), 12);
+
+    ASSERT_TRUE(WriteFileAtomic(path, second).ok());
+    EXPECT_EQ(TwoTimes(path), 16);
+    ASSERT_TRUE(WriteFileAtomic(path, third).ok());
+    EXPECT_EQ(TwoTimes(path), 20) << "rebuilt under the same name";
+  }
+}
+
 TEST_F(Identity, AClosedLibraryLoadsAgainAndIsTheSame) {
   const std::string path = Scale(6, "closed");
   std::shared_ptr<Library> first;

@@ -23,10 +23,13 @@ std::string Add(std::string_view more = R"j(, "shape_rule": "same(x, y)")j",
                      Param1("z", kTwoColumns, list), more, "add");
 }
 
-// The column of the short way; -1 for the long one.
-int32_t Column(const std::string& metadef, Arg x, Arg y, Arg z) {
+constexpr int32_t kLong = -1;
+
+// The column of a call on the short way; kLong for one on the long way.
+int32_t Column(const std::string& metadef, Arg x, Arg y, Arg z, bool takes_expanded = false) {
   TestOp op(metadef);
-  const OpwrightKernel kernel = {};
+  OpwrightKernel kernel = {};
+  kernel.takes_expanded = takes_expanded ? 1 : 0;
   OpwrightOperatorEntry entry = {};
   entry.kernel = &kernel;
   std::vector<OpwrightArgument> inputs = {x.raw(), y.raw()};
@@ -38,10 +41,13 @@ int32_t Column(const std::string& metadef, Arg x, Arg y, Arg z) {
   launch.num_inputs = 2;
   launch.outputs = &output;
   launch.num_outputs = 1;
-  return PlainColumn(launch);
+  Arena arena(nullptr);
+  Plan plan;
+  const bool plain = MakePlainPlan(launch, arena, &plan) && AreOutputsPlain(launch, plan);
+  return plain ? plan.column : kLong;
 }
 
-TEST(PlainColumn, IsThatOfDenseTensorsOfOneShape) {
+TEST(PlainCall, TakesDenseTensorsOfAColumn) {
   for (const Dims& shape : {Dims{}, {1}, {8}, {2, 3}, {2, 1, 3}}) {
     Tensor x(kF32, shape), y(kF32, shape), z(kF32, shape);
     EXPECT_EQ(Column(Add(), x, y, z), 0);
@@ -54,7 +60,7 @@ TEST(PlainColumn, IsThatOfDenseTensorsOfOneShape) {
   EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)")j", R"(["...", -1])"), x, y, z), 0);
 }
 
-TEST(PlainColumn, LeavesEverythingElseToTheLongWay) {
+TEST(PlainCall, LeavesEverythingElseToTheLongWay) {
   const std::string add = Add();
   Tensor x(kF32, {2, 2}), y(kF32, {2, 2}), z(kF32, {2, 2});
   ASSERT_EQ(Column(add, x, y, z), 0);
@@ -82,31 +88,59 @@ TEST(PlainColumn, LeavesEverythingElseToTheLongWay) {
   OpwrightTensor other_device = x.raw();
   other_device.device_type = 2;
   EXPECT_EQ(Column(add, Arg(other_device), y, z), -1) << "another device";
-  EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)")j", R"(["m", "n"])"), x, y, z), -1)
-      << "names to compare";
-  EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)")j", "[2, 2]"), x, y, z), -1)
-      << "fixed dimensions";
   EXPECT_EQ(Column(Add(R"j(, "shape_rule": "same(x, y)", "mutates": ["x"])j"), x, y, z), -1)
       << "a written input";
-  EXPECT_EQ(Column(Add(R"j(, "shape_rule": ["x.dim(0)", 2])j"), x, y, z), -1)
-      << "a rule with expressions";
 }
 
-// Most calls leave the outputs to the dispatcher: they must not pay for a look at the inputs.
-TEST(PlainColumn, LooksAtTheOutputsFirst) {
-  TestOp op(Add());
-  const OpwrightKernel kernel = {};
-  OpwrightOperatorEntry entry = {};
-  entry.kernel = &kernel;
-  OpwrightArgument output = Arg().raw();
-  Launch launch;
-  launch.entry = &entry;
-  launch.def = &op.def();
-  launch.inputs = nullptr;  // a look would crash
-  launch.num_inputs = 2;
-  launch.outputs = &output;
-  launch.num_outputs = 1;
-  EXPECT_EQ(PlainColumn(launch), -1);
+constexpr const char* kRows = R"(["...", "n"])";
+constexpr const char* kRow = R"(["n"])";
+
+std::string AddRow(std::string_view rule = R"j(, "shape_rule": "same(x)")j") {
+  return metadef::Op(Param1("x", kTwoColumns, kRows) + ", " + Param1("y", kTwoColumns, kRow),
+                     Param1("z", kTwoColumns, kRows), rule, "add");
+}
+
+TEST(PlainCall, ComparesNamedAndFixedDimensions) {
+  Tensor x(kF32, {4, 3}), y(kF32, {3}), z(kF32, {4, 3}), longer(kF32, {4}), turned(kF32, {3, 4});
+  Tensor same_as_x(kF32, {4, 3}), row(kF32, {3}), scalar(kF32, {});
+  EXPECT_EQ(Column(AddRow(), x, y, z), 0);
+  EXPECT_EQ(Column(AddRow(), y, y, row), 0) << "no leading dimensions";
+  EXPECT_EQ(Column(AddRow(), x, longer, z), kLong) << "n is 3";
+  EXPECT_EQ(Column(AddRow(), x, y, turned), kLong) << "another shape of the output";
+  EXPECT_EQ(Column(AddRow(), scalar, y, z), kLong) << "no dimension for n";
+  const char* const same = R"j(, "shape_rule": "same(x, y)")j";
+  EXPECT_EQ(Column(Add(same, R"(["m", "n"])"), x, same_as_x, z), 0);
+  EXPECT_EQ(Column(Add(same, "[4, 3]"), x, same_as_x, z), 0);
+  EXPECT_EQ(Column(Add(same, "[4, 4]"), x, same_as_x, z), kLong);
+}
+
+TEST(PlainCall, FollowsRulesWithDimsAndBroadcasts) {
+  Tensor x(kF32, {4, 3}), y(kF32, {3}), z(kF32, {4, 3}), turned(kF32, {3, 4});
+  Tensor same_as_x(kF32, {4, 3});
+  EXPECT_EQ(Column(AddRow(R"j(, "shape_rule": ["...", "n"])j"), x, y, z), 0);
+  EXPECT_EQ(Column(AddRow(R"j(, "shape_rule": ["x.dim(1)", "x.dim(0)"])j"), x, y, turned), 0);
+  EXPECT_EQ(Column(AddRow(R"j(, "shape_rule": ["x.dim(2)"])j"), x, y, turned), kLong)
+      << "the long way has the words";
+  const std::string broadcast = AddRow(R"j(, "shape_rule": "broadcast(x, y)")j");
+  EXPECT_EQ(Column(broadcast, x, y, z), 0);
+  EXPECT_EQ(Column(broadcast, x, y, z, true), kLong) << "the kernel is to see y expanded";
+  EXPECT_EQ(Column(Add(), x, same_as_x, z, true), 0) << "nothing to expand";
+}
+
+TEST(PlainCall, FillsAttributesIn) {
+  const std::string metadef =
+      Add(R"j(, "attr": [{"name": "a", "type": "int", "param_type": "optional",
+                          "default_value": 7}], "shape_rule": "same(x)")j");
+  int64_t seen = 0;
+  TestOp op(metadef, [&](const OpwrightCall& call) { seen = call.attrs[0].value.i; });
+  Tensor x(kF32, {2}), y(kF32, {2}), z(kF32, {2});
+  EXPECT_EQ(Column(metadef, x, y, z), 0);
+  EXPECT_EQ(op.Run({x, y}, {z}), "");
+  EXPECT_EQ(seen, 7);
+  EXPECT_EQ(op.Run({x, y}, {z}, {IntAttr(5)}), "");
+  EXPECT_EQ(seen, 5);
+  EXPECT_EQ(op.Run({x, y}, {z}, {FloatAttr(5)}),
+            "add: attribute a is int in the metadef, float was given [CL006]");
 }
 
 }  // namespace
