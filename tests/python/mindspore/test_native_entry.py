@@ -2,8 +2,10 @@
 """An operator library in mindspore.ops.Custom itself, without opwright in the process."""
 
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -49,12 +51,12 @@ from mindspore.ops import Custom
 path = {library!r}
 def tensor(*v, dtype=np.float32): return ms.Tensor(np.array(v, dtype))
 """
-    return subprocess.run(
-        [sys.executable, "-c", head + code + "\nassert 'opwright' not in sys.modules\n"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as folder:  # graph mode reads the program's file
+        program = pathlib.Path(folder) / "program.py"
+        program.write_text(head + code + "\nassert 'opwright' not in sys.modules\n")
+        return subprocess.run(
+            [sys.executable, program], capture_output=True, text=True, check=False
+        )
 
 
 def printed(library: str, code: str) -> str:
