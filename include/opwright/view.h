@@ -234,8 +234,8 @@ struct Parts {
   int64_t count_;
 };
 
-// One loop over parts, of any body: carries it over the C boundary of the host's parallel_for, which
-// shares out the numbers of the parts, and what it throws back.
+// One loop over parts, of any body: carries it over the C boundary of the host's parallel_for,
+// which shares out the numbers of the parts, and what it throws back.
 struct ParallelLoop {
   using Function = void (*)(const void* body, const Parts& parts, int64_t begin, int64_t end);
 

@@ -35,9 +35,9 @@ std::string NativeLevel() {
 }
 
 // The longer ones before those that they begin with.
-constexpr std::string_view kWithValue[] = {"-iquote", "-isystem", "-idirafter", "-include",
-                                           "-imacros", "-I",      "-L",         "-l",
-                                           "-D",       "-U",      "-Xlinker"};
+constexpr std::string_view kWithValue[] = {"-iquote",  "-isystem", "-idirafter", "-include",
+                                           "-imacros", "-I",       "-L",         "-l",
+                                           "-D",       "-U",       "-Xlinker"};
 
 class Reader {
  public:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A library's content in a file of our own folder, where nobody gives its name to another file; and
-// the dependencies that the loader found beside the original, which it would not find beside a copy.
+// the dependencies that the loader found beside the original, which it would not find beside a
+// copy.
 #pragma once
 
 #include <string>

@@ -62,8 +62,8 @@ ShapeView OutputShape(const Launch& launch, int32_t o, const Plan& plan, const B
   } else if (rule.kind != kOpwrightShapeDims) {
     return kUnknown;
   }
-  Expected<ShapeView> shape = InferOutputShape(*launch.def, o, 0, launch.inputs, plan.attrs,
-                                               bindings, nullptr, arena);
+  Expected<ShapeView> shape =
+      InferOutputShape(*launch.def, o, 0, launch.inputs, plan.attrs, bindings, nullptr, arena);
   return shape.ok() ? *shape : kUnknown;
 }
 

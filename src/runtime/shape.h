@@ -20,8 +20,7 @@ struct ShapeView {
 
 // What the symbols of the metadef stand for in one call.
 struct Bindings {
-  Bindings(const OpwrightOpDef& def, Arena& arena)
-      : symbols(arena.Make<int64_t>(def.num_symbols)) {
+  Bindings(const OpwrightOpDef& def, Arena& arena) : symbols(arena.Make<int64_t>(def.num_symbols)) {
     for (int32_t k = 0; k < def.num_symbols; ++k) symbols[k] = -1;
   }
 

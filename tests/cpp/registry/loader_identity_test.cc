@@ -142,17 +142,15 @@ TEST_F(Identity, ACopyFindsTheDependenciesOfItsOriginal) {
     std::filesystem::create_directories(built + "/deep");
     CompileObject(StrCat("int ", deep, "(void) { return 2; }"),
                   StrCat(built, "/deep/lib", deep, ".so"));
-    CompileObject(
-        StrCat("int ", deep, "(void); int ", beside, "(void) { return ", deep, "(); }"),
-        StrCat(built, "/lib", beside, ".so"),
-        StrCat(has_soname ? StrCat("-Wl,-soname,lib", beside, ".so") : "", " -L", built,
-               "/deep -l", deep, " '-Wl,-rpath,$ORIGIN/deep'"));
+    CompileObject(StrCat("int ", deep, "(void); int ", beside, "(void) { return ", deep, "(); }"),
+                  StrCat(built, "/lib", beside, ".so"),
+                  StrCat(has_soname ? StrCat("-Wl,-soname,lib", beside, ".so") : "", " -L", built,
+                         "/deep -l", deep, " '-Wl,-rpath,$ORIGIN/deep'"));
     const auto scale = [&](int factor) {
-      return *ReadFile(BuildLibrary(
-          ScaleMetadef(),
-          StrCat("extern \"C\" int ", beside, "(void);\n",
-                 ScaleSource(StrCat(beside, "() * ", factor))),
-          {StrCat("-L", built), StrCat("-l", beside)}));
+      return *ReadFile(BuildLibrary(ScaleMetadef(),
+                                    StrCat("extern \"C\" int ", beside, "(void);\n",
+                                           ScaleSource(StrCat(beside, "() * ", factor))),
+                                    {StrCat("-L", built), StrCat("-l", beside)}));
     };
     const std::string first = scale(3), second = scale(4), third = scale(5);
     std::filesystem::rename(built, used);  // from here on only $ORIGIN leads there
