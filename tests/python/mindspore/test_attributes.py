@@ -7,7 +7,7 @@ import pytest
 from calls import draw, wide
 from mindspore import Tensor
 from mindspore.ops import CustomRegOp, DataType
-from modes import MODES, close, everywhere, forward, gradient
+from modes import FORWARD, MODES, close, everywhere, forward, gradient
 
 import opwright
 from opwright.mindspore import Custom
@@ -29,7 +29,7 @@ GIVEN = {
 ALL = [-3, 4, 30005, 0.125, 0, 8, 6, 3, 130, 1, 0, 7]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_attributes_of_every_type_arrive_by_keyword(libraries, mode):
     tell = libraries("attributes").tell
 
@@ -57,7 +57,7 @@ def test_attributes_of_every_type_arrive_by_keyword(libraries, mode):
     assert forward(given, (ONE,), mode).asnumpy().tolist() == ALL
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_attributes_from_a_dictionary(libraries, mode):
     tell = libraries("attributes").tell
     attrs = {**REQUIRED, **GIVEN}
@@ -74,7 +74,7 @@ def add(op, attrs):
     return op
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 @pytest.mark.parametrize("given", [{}, GIVEN], ids=["defaults", "all"])
 def test_attributes_of_every_type_arrive_by_add_prim_attr(built, mode, given):
     op = add(Custom(built("attributes") + ":tell", func_type="aot"), {**REQUIRED, **given})
@@ -108,7 +108,7 @@ def test_attributes_of_reg_info(built, mode):
     close(gradient(loss, (x,), (0,), mode), 1.5 * wide(x) ** 2)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_lists_of_reg_info(built, mode):
     attrs = [("count", "int", -3), ("label", "str", "four"), ("rows", "listListInt", [[1, 2], [5]]),
              ("steps", "listInt", [1, 2, 3]), ("weights", "listFloat", [1.0, 2.0]),
@@ -151,7 +151,7 @@ def test_two_calls_with_other_attributes_are_two_operators(libraries, mode):
     close(gradient(loss, (x,), (0,), mode), 2 * wide(x) + 6 * wide(x) ** 2)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_an_attribute_changed_after_a_call_is_the_new_one(built, mode):
     op = Custom(built("elementwise") + ":power", func_type="aot")
     x = draw(4)
@@ -176,7 +176,7 @@ def test_attributes_of_another_type_are_refused_in_our_words(libraries, given): 
     def call(x):
         return tell(x, **attrs)
 
-    for mode in MODES:
+    for mode in FORWARD:
         words = f"tell: attribute {name} is .* in the metadef, .* was given"
         with pytest.raises(opwright.DTypeError, match=words) as caught:
             forward(call, (ONE,), mode)
@@ -187,13 +187,13 @@ def test_attributes_of_another_type_are_refused_in_our_words(libraries, given): 
 def test_attributes_of_another_type_are_refused_of_add_prim_attr_too(built, given):  # D09
     (name,) = given
     attrs = {"count": 1, "label": "four", "rows": [[1]], **given}
-    for mode in MODES:
+    for mode in FORWARD:
         words = f"tell: attribute {name} is .* in the metadef, .* was given"
         with pytest.raises(opwright.DTypeError, match=words):
             forward(add(Custom(built("attributes") + ":tell", func_type="aot"), attrs), (ONE,), mode)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_missing_and_misspelt_attributes_are_refused(libraries, mode):
     tell = libraries("attributes").tell
 

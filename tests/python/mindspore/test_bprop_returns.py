@@ -72,9 +72,10 @@ def dictionary(x, y, out, dout):
     return {"x": dout, "y": dout}
 
 
+BARE = r"bare tensor.* `return \(grad_x, grad_y\)`"
 WRONG = {
-    bare: ("GR003", "comma"),
-    no_comma: ("GR003", "comma"),
+    bare: ("GR003", BARE),
+    no_comma: ("GR003", BARE),
     short: ("GR003", "1 gradient, 2 are due"),
     long: ("GR003", "3 gradients, 2 are due"),
     as_list: ("GR003", "a list, a tuple is due"),
@@ -137,7 +138,7 @@ def test_a_bare_tensor_of_one_input_is_refused_too(built, mode):
     def loss(x):
         return op(x).sum()
 
-    with pytest.raises(opwright.GradientError, match="square.*comma"):
+    with pytest.raises(opwright.GradientError, match=r"square: .*bare tensor.*return \(grad_x,\)"):
         gradient(loss, (x,), None, mode)
 
 
@@ -177,9 +178,6 @@ def test_gradients_are_summed_where_the_metadef_says_broadcast(built, shapes):  
     made = everywhere(op, (x, y), None)
     weights = weights_like(made.values)
 
-    def own(x, y):
-        return (x * y * weights).sum()
-
     assert [g.shape for g in made.gradients] == [x.shape, y.shape]
     due = [
         reduced(wide(weights) * wide(y), x.shape),
@@ -187,7 +185,7 @@ def test_gradients_are_summed_where_the_metadef_says_broadcast(built, shapes):  
     ]
     close(made.gradients, due)
     op = Custom(built("product") + ":product", func_type="aot", bprop=kept)
-    made = everywhere(op, (x, y), None)
+    made = everywhere(op, (x, y), None, modes=("pynative", "graph"))
     close(made.gradients, [reduced(wide(weights), v.shape) for v in (x, y)])
 
 

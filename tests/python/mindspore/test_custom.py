@@ -11,7 +11,7 @@ import pytest
 from calls import draw, wide
 from conftest import write_operator
 from mindspore import Tensor, ops
-from modes import MODES, close, everywhere, flat, forward, gradient
+from modes import FORWARD, MODES, close, everywhere, flat, forward, gradient
 from operators import GROW, GROW_SOURCE
 
 import opwright
@@ -105,7 +105,7 @@ def test_the_arguments_may_be_given_in_order(built, inputs):
     close(everywhere(op, inputs).values, fused(*map(wide, inputs)))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
@@ -205,6 +205,8 @@ def test_customize_takes_a_name_that_the_registry_knows(tmp_path):
         assert acl.rt.set_device(0) == 0
         assert acl.ops.load_operator_library(path) == 0, acl.get_recent_err_msg()
         assert acl.op.register_operator("grow") == 0, acl.get_recent_err_msg()
+        model = ("grow", str(folder / "op.json"), "grow")
+        assert acl.op.register_operator_model(*model) == 0, acl.get_recent_err_msg()
         op = Custom("grow", shapes_first, shapes_first, "customize")
         x = draw(2, 3, dtype=ms.float32)
         close(everywhere(op, (x,)).values, 5 * wide(x), 1e-6)
@@ -225,7 +227,7 @@ def test_an_identity_gradient_beside_a_compiled_forward(built, inputs):
     close(made, [weights, weights.sum((0, 1)), weights.sum((0, 1))])
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_a_library_of_one_forward_operator_needs_no_name(tmp_path, mode):
     folder = write_operator(tmp_path / "grow", GROW, GROW_SOURCE.replace("FACTOR", "3"))
     op = Custom(opwright.build(folder), func_type="aot")

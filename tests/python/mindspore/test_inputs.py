@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from calls import draw, wide
 from mindspore import Tensor, ops
-from modes import MODES, close, everywhere, flat, forward, gradient, same_bits
+from modes import FORWARD, MODES, close, everywhere, flat, forward, gradient, same_bits
 
 import opwright
 
@@ -94,7 +94,7 @@ def test_a_gradient_that_is_no_dense_tensor_is_read_right(libraries, mode, seed)
     close(gradient(loss, (x, b, s), None, mode), gradient(own, (x, b, s)))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_memory_of_numpy_is_read_by_its_strides(libraries, mode):
     values = np.arange(24, dtype=np.float64).reshape(4, 6)
     for part in (values.T, values[:, ::2], values[::-1].copy()[1:]):
@@ -149,7 +149,7 @@ def test_mixed_floats_are_promoted_to_a_listed_column(libraries):  # D01
     close(made.gradients[2], (weights * (wide(x) + wide(b))).sum(0))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 @pytest.mark.parametrize(
     "dtypes",
     [(ms.float64, ms.float64), (ms.int32, ms.int32), (ms.float32, ms.int32), (ms.complex64,) * 2],
@@ -162,7 +162,7 @@ def test_a_dtype_that_no_column_takes_is_refused(libraries, mode, dtypes):  # D0
     assert caught.value.code == "CL002"
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_shapes_and_counts_are_checked(libraries, mode):  # S09 S10
     add, linear = libraries("element_add").element_add, libraries("inputs").linear
     two, three = Tensor(np.ones(2), ms.float32), Tensor(np.ones(3), ms.float32)
@@ -192,7 +192,7 @@ def test_numbers_take_the_dtype_of_the_tensors(libraries, dtype):
     close(made.gradients, 0.5 * (np.arange(3) - 2.5))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_numbers_as_inputs_of_a_compiled_function(libraries, mode):
     """Here the numbers are arguments of the function itself, not constants in it."""
     op = libraries("fused_broadcast").fused_broadcast
@@ -224,7 +224,7 @@ def test_inputs_by_name(libraries):  # G22
     close(everywhere(named, (x, w, bias), None).values, wide(x) @ wide(w) + wide(bias))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", FORWARD)
 def test_numpy_beside_tensors_is_refused(libraries, mode):
     op, x = libraries("element_add").element_add, Tensor(np.ones(2), ms.float32)
     with pytest.raises((opwright.Error, TypeError)) as caught:
