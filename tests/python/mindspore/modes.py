@@ -116,7 +116,7 @@ def gradient(loss, inputs, positions=None, mode="pynative"):
 
 
 def weights_like(made):
-    """A weight for each element of what a function made: no two in a row the same, some negative."""
+    """A weight for each element of what a function made: small ones, some negative."""
     if isinstance(made, (tuple, list)):
         return tuple(weights_like(value) for value in made)
     if not made.dtype.is_floating_point:
@@ -157,7 +157,7 @@ def refusals(action, modes=MODES):
         made[mode] = None
         try:
             action(mode)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test judges it
+        except Exception as error:
             made[mode] = error
     return made
 

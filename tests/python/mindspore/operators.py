@@ -124,11 +124,14 @@ OPWRIGHT_FUNCTION(sums_grad, SumsGrad)
 
 # The metadef of a library with one forward operator, `grow`, whose code is in FACTOR's place.
 GROW = metadef("grow", [param("x", ["float32"])], [param("y", ["float32"])])
-GROW_SOURCE = HEADER + """
+GROW_SOURCE = (
+    HEADER
+    + """
 void Grow(View<const float> x, View<float> y) {
   for (int64_t i = 0; i < x.Size(); ++i) y.Data()[i] = FACTOR * x.Data()[i];
 }
 OPWRIGHT_FUNCTION(grow, Grow)
 """
+)
 
 GROUPS = {**SHARED, "product": product, "several": several}

@@ -190,7 +190,9 @@ def test_attributes_of_another_type_are_refused_of_add_prim_attr_too(built, give
     for mode in FORWARD:
         words = f"tell: attribute {name} is .* in the metadef, .* was given"
         with pytest.raises(opwright.DTypeError, match=words):
-            forward(add(Custom(built("attributes") + ":tell", func_type="aot"), attrs), (ONE,), mode)
+            forward(
+                add(Custom(built("attributes") + ":tell", func_type="aot"), attrs), (ONE,), mode
+            )
 
 
 @pytest.mark.parametrize("mode", FORWARD)
@@ -203,7 +205,7 @@ def test_missing_and_misspelt_attributes_are_refused(libraries, mode):
     def misspelt(x):
         return tell(x, count=1, label="", rows=[], ration=1.0)
 
-    with pytest.raises(opwright.Error, match="tell: .*count"):
+    with pytest.raises(opwright.Error, match=r"tell: .*count"):
         forward(missing, (ONE,), mode)
     with pytest.raises(opwright.Error, match=r"ration.*did you mean ratio\?"):
         forward(misspelt, (ONE,), mode)

@@ -100,7 +100,9 @@ def test_frozen_parameters_get_no_gradient(libraries, mode, frozen):  # G07
         def __init__(self):
             super().__init__()
             self.op = libraries("fused_add_scale").fused_add_scale
-            self.bias = Parameter(draw(4), name="bias", requires_grad=frozen not in ("bias", "both"))
+            self.bias = Parameter(
+                draw(4), name="bias", requires_grad=frozen not in ("bias", "both")
+            )
             self.scale = Parameter(
                 draw(4), name="scale", requires_grad=frozen not in ("scale", "both")
             )
@@ -204,3 +206,19 @@ def test_an_error_of_a_kernel_has_the_operators_name(libraries, how, mode):  # X
     with pytest.raises(RuntimeError, match=f"fail: the kernel failed: .*{words}"):
         everywhere(call, (Tensor(np.ones(3), ms.float32),), modes=(mode,))
     close(op(Tensor(np.ones(3), ms.float32), how="not"), np.ones(3))
+
+
+def test_an_error_of_a_result_that_is_never_read_is_told(built, run_python):  # X01
+    """MindSpore alone would end with 0 and one line in its log."""
+    made = run_python(
+        "import sys\n"
+        "import mindspore as ms\n"
+        "import opwright\n"
+        "op = opwright.load(sys.argv[1]).fail\n"
+        "op(ms.Tensor([1.0, 2.0], ms.float32), how='status')\n"
+        "print('the end')\n",
+        built("effects"),
+        status=None,
+    )
+    assert "fail: the kernel failed: status words 42" in made.stderr
+    assert made.returncode != 0 or "the end" in made.stdout

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from calls import CASES, WITH_GRADIENT, draw, numeric_gradient
 from mindspore import Tensor
-from modes import FORWARD, MODES, close, everywhere, forward, gradient, same_bits, weighted, weights_like
+from modes import (
+    FORWARD,
+    MODES,
+    close,
+    everywhere,
+    forward,
+    gradient,
+    same_bits,
+    weighted,
+    weights_like,
+)
 
 
 def called(op, attrs):
