@@ -131,7 +131,9 @@ void AddNumbers(nb::module_& m) {
                                    {"broadcast", kOpwrightShapeBroadcast},
                                    {"kernel", kOpwrightShapeKernel},
                                    {"forward", kOpwrightShapeForward}});
-  m.attr("roles") = Numbers({{"input", kOpwrightRoleInput}, {"grad", kOpwrightRoleGrad}});
+  m.attr("roles") = Numbers({{"input", kOpwrightRoleInput},
+                             {"output", kOpwrightRoleOutput},
+                             {"grad", kOpwrightRoleGrad}});
   m.attr("shape_opcodes") = Numbers({{"push", kOpwrightPush},
                                      {"symbol", kOpwrightSymbol},
                                      {"attr", kOpwrightAttrInt64},
