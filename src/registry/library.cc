@@ -82,6 +82,7 @@ Status Operator::Prepare(const CallArguments& arguments, Launch* launch) {
   launch->num_attrs = arguments.num_attrs;
   launch->allocator = arguments.allocator;
   launch->wanted = arguments.wanted;
+  launch->known_shapes = arguments.known_shapes;
   return {};
 }
 

@@ -30,10 +30,13 @@ def register(op: Operator):
 def _schema(op: Operator) -> str:
     definition = op.definition
     arguments = []
+    # A default may only be followed by defaults.
+    last = max((i for i, p in enumerate(definition.inputs) if p.kind != OPTIONAL), default=-1)
     for i, param in enumerate(definition.inputs):
         mark = "(a!)" if i in definition.mutates else ""
         suffix = "[]" if param.kind == DYNAMIC else "?" if param.kind == OPTIONAL else ""
-        arguments.append(f"Tensor{mark}{suffix} {param.name}")
+        default = "=None" if i > last else ""
+        arguments.append(f"Tensor{mark}{suffix} {param.name}{default}")
     keywords = [f"{_ATTR_TYPES[attr.type]}? {attr.name}=None" for attr in definition.attrs]
     keywords += [
         f"SymInt[] _{param.name}_shape"
