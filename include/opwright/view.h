@@ -191,6 +191,19 @@ T AttrAs(const OpwrightCall* call, const char* name) {
   return AttrReader<T>::Read(FindAttr(call, name, AttrReader<T>::kType, AttrReader<T>::kOther));
 }
 
+// Attribute i, for the build's generated code, which knows attributes by their place.
+template <class T>
+T AttrAt(const OpwrightCall* call, int32_t i) {
+  if (i < 0 || i >= call->num_attrs)
+    throw KernelError("the kernel was built for an attribute %d and the metadef lists %d of them",
+                      i, call->num_attrs);
+  const OpwrightAttr& attr = call->attrs[i];
+  if (attr.type != AttrReader<T>::kType && attr.type != AttrReader<T>::kOther)
+    throw KernelError("attribute %s has another type than the kernel was built for",
+                      call->def->attrs[i]->name);
+  return AttrReader<T>::Read(attr);
+}
+
 // How ParallelFor splits [0, n): by n and grain alone, so that results depend neither on the number
 // of threads nor on whose they are.
 struct Parts {

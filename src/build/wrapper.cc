@@ -49,23 +49,24 @@ std::string AttributeType(AttrType type) {
   return "::opwright::List<OpwrightAttr>";
 }
 
+const std::string& DTypeAt(const Param& param, int column) {
+  return param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(column)];
+}
+
 std::string Arguments(const Operator& op, int column) {
   std::vector<std::string> arguments;
   const auto params = [&](const std::vector<Param>& list, std::string_view kind) {
     for (size_t i = 0; i < list.size(); ++i) {
-      const auto& dtypes = list[i].dtypes;
-      const std::string& dtype =
-          dtypes.size() == 1 ? dtypes[0] : dtypes[static_cast<size_t>(column)];
       arguments.push_back(StrCat("::opwright::detail::", kind,
                                  list[i].param_type == ParamType::kDynamic ? "List<" : "View<",
-                                 ElementType(dtype), ">(call, ", i, ")"));
+                                 ElementType(DTypeAt(list[i], column)), ">(call, ", i, ")"));
     }
   };
   params(op.inputs, "Input");
   params(op.outputs, "Output");
   for (size_t i = 0; i < op.attrs.size(); ++i)
-    arguments.push_back(StrCat("::opwright::detail::AttrReader<", AttributeType(op.attrs[i].type),
-                               ">::Read(call->attrs[", i, "])"));
+    arguments.push_back(StrCat("::opwright::detail::AttrAt<", AttributeType(op.attrs[i].type),
+                               ">(call, ", i, ")"));
   return Join(arguments, ", ");
 }
 
@@ -76,11 +77,45 @@ std::string LineOf(const Kernel& kernel) {
   return StrCat("#line ", kernel.line, " \"", file, "\"\n");
 }
 
+// What the instances of a function kernel were made for, as constants; returns the signature's name.
+std::string Signature(const Operator& op, std::string* out) {
+  std::vector<std::string> kinds;
+  std::vector<std::string> dtypes;
+  std::vector<std::string> attr_types;
+  for (const std::vector<Param>* list : {&op.inputs, &op.outputs}) {
+    for (const Param& param : *list) {
+      kinds.push_back(StrCat(static_cast<int>(param.param_type)));
+      for (int column = 0; column < op.num_columns; ++column)
+        dtypes.push_back(StrCat("::opwright::detail::DTypeOf<", ElementType(DTypeAt(param, column)),
+                                ">::kValue"));
+    }
+  }
+  for (const Attr& attr : op.attrs)
+    attr_types.push_back(StrCat(static_cast<int>(attr.type)));
+  const auto array = [&](std::string_view type, std::string_view what,
+                         const std::vector<std::string>& values) -> std::string {
+    if (values.empty()) return "nullptr";
+    const std::string name = StrCat("opwright_", what, "_", op.name);
+    *out += StrCat("static constexpr ", type, " ", name, "[] = {", Join(values, ", "), "};\n");
+    return name;
+  };
+  const std::string kind_array = array("int32_t", "kinds", kinds);
+  const std::string dtype_array = array("OpwrightDType", "dtypes", dtypes);
+  const std::string type_array = array("int32_t", "attr_types", attr_types);
+  const std::string name = "opwright_signature_" + op.name;
+  *out += StrCat("static constexpr OpwrightSignature ", name, " = {sizeof(OpwrightSignature), ",
+                 op.num_columns, ", ", op.inputs.size(), ", ", op.outputs.size(), ", ",
+                 op.attrs.size(), ", ", kind_array, ", ", dtype_array, ", ", type_array, "};\n");
+  return name;
+}
+
 // The table of a function kernel. Every column gets the marker's own line, so that a signature that
 // does not fit is reported there.
 std::string FunctionTable(const Kernel& kernel, const Operator& op) {
   const std::string line = LineOf(kernel);
-  std::string out = StrCat(line, "static int32_t opwright_compute_", kernel.op,
+  std::string out = line;
+  const std::string signature = Signature(op, &out);
+  out += StrCat(line, "static int32_t opwright_compute_", kernel.op,
                            "(void*, const OpwrightCall* call) {\n  switch (call->column) {\n");
   for (int column = 0; column < op.num_columns; ++column)
     out += StrCat("    case ", column, ":\n", line,
@@ -93,7 +128,7 @@ std::string FunctionTable(const Kernel& kernel, const Operator& op) {
       "opwright_kernel_",
       kernel.op, ";\nconst OpwrightKernel opwright_kernel_", kernel.op,
       " = {sizeof(OpwrightKernel), \"", kernel.op, "\", nullptr, nullptr, &opwright_compute_",
-      kernel.op, ", nullptr, 1, 0};\n}\n");
+      kernel.op, ", nullptr, 1, 0, &", signature, "};\n}\n");
   return out;
 }
 

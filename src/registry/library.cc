@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "registry/host.h"
+#include "registry/signature_fit.h"
 #include "runtime/c_error.h"
 #include "runtime/gradient.h"
 
@@ -24,6 +25,7 @@ Expected<std::shared_ptr<Operator>> Operator::Bind(const Operator& kernel,
                                                    const metadef::Operator& metadef) {
   Expected<metadef::Lowered> lowered = metadef::Lower(metadef, {});
   if (!lowered.ok()) return lowered.TakeError();
+  OPWRIGHT_RETURN_IF_ERROR(FitsKernel(*kernel.entry_, lowered->def()));
   std::shared_ptr<Operator> bound(new Operator);
   bound->library_ = kernel.library_;
   bound->entry_ = kernel.entry_;

@@ -36,7 +36,7 @@ struct CallArguments {
 class Operator {
  public:
   Operator(Library* library, const OpwrightOperatorEntry* entry);
-  // The kernel of `kernel` under the metadef given.
+  // The kernel of `kernel` under the metadef given. RG005 when it was compiled for another one.
   static Expected<std::shared_ptr<Operator>> Bind(const Operator& kernel,
                                                   const metadef::Operator& metadef);
   ~Operator();

@@ -143,5 +143,38 @@ TEST_F(FunctionKernel, TakesZeroDimensionalTensors) {
   EXPECT_EQ(z.Values()[0], 42);
 }
 
+TEST_F(FunctionKernel, ReadsNoAttributeBeyondThoseOfTheCallOrOfAnotherType) {
+  const auto op = FindOrFail(*library_, "checked");
+  OpwrightAttr attrs[4] = {IntAttr(5), BoolAttr(false), StringAttr("w"), {}};
+  attrs[3].type = kOpwrightAttrListInt;
+  Tensor x(kF32, {1}), z(kF32, {1});
+  std::vector<Arg> inputs = {x}, outputs = {z};
+  const std::vector<OpwrightArgument> in = RawOf(inputs);
+  const std::vector<OpwrightArgument> out = RawOf(outputs);
+  OpwrightCall call = {};
+  call.struct_size = sizeof call;
+  call.def = &op->def();
+  call.inputs = in.data();
+  call.outputs = out.data();
+  call.num_inputs = call.num_outputs = 1;
+  const auto error = [&](const OpwrightAttr* given, int32_t count) {
+    call.attrs = given;
+    call.num_attrs = count;
+    OpwrightError* made = op->entry().compute(op->entry().kernel, nullptr, &call);
+    if (made == nullptr) return std::string("none");
+    std::string text = made->message;
+    made->destroy(made);
+    return text;
+  };
+  EXPECT_EQ(error(attrs, 4), "attribute limit has another type than the kernel was built for");
+  attrs[0] = FloatAttr(5);
+  EXPECT_EQ(error(attrs, 3),
+            "the kernel was built for an attribute 3 and the metadef lists 3 of them");
+  attrs[3].type = kOpwrightAttrListFloat;
+  EXPECT_EQ(error(attrs, 4), "attribute steps has another type than the kernel was built for");
+  attrs[3].type = kOpwrightAttrListBool;
+  EXPECT_EQ(error(attrs, 4), "none");
+}
+
 }  // namespace
 }  // namespace opwright::test
