@@ -12,6 +12,13 @@
 #include "opwright/c_api.h"
 #include "opwright/half.h"
 
+/* Of the archive in every operator library: the exception that is being handled, held for another
+ * thread (null without memory), and thrown there, which frees it. */
+extern "C" {
+__attribute__((visibility("hidden"))) void* opwright_entry_hold();
+[[noreturn]] __attribute__((visibility("hidden"))) void opwright_entry_rethrow(void* held);
+}
+
 namespace opwright {
 
 // A fixed number of values that somebody else owns.
@@ -224,31 +231,23 @@ struct Parts {
 };
 
 // Carries body over the C boundary of the host's parallel_for, which shares out the numbers of the
-// parts, and what it throws back.
+// parts, and the first thing that it throws back.
 template <class Body>
 struct ParallelBody {
   const Body* body;
   Parts parts;
-  int32_t failed;  // 0 none, 1 being written, 2 written
-  char message[256];
+  int32_t failed;
+  void* thrown;
 
   static void Run(void* self_pointer, int64_t begin, int64_t end) {
     auto* self = static_cast<ParallelBody*>(self_pointer);
     try {
       for (int64_t part = begin; part < end; ++part)
         (*self->body)(self->parts.begin(part), self->parts.begin(part + 1));
-    } catch (const KernelError& error) {
-      self->Keep(error.message);
     } catch (...) {
-      self->Keep("the body of ParallelFor threw");
+      if (__atomic_exchange_n(&self->failed, 1, __ATOMIC_ACQ_REL) == 0)
+        self->thrown = opwright_entry_hold();
     }
-  }
-  void Keep(const char* text) {
-    int32_t none = 0;
-    if (!__atomic_compare_exchange_n(&failed, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-      return;
-    snprintf(message, sizeof message, "%s", text);
-    __atomic_store_n(&failed, 2, __ATOMIC_RELEASE);
   }
 };
 
@@ -261,10 +260,12 @@ void ParallelFor(const OpwrightCall* call, int64_t n, int64_t grain, const Body&
       body(parts.begin(part), parts.begin(part + 1));
     return;
   }
-  ParallelBody<Body> carried{&body, parts, 0, {}};
+  ParallelBody<Body> carried{&body, parts, 0, nullptr};
   call->host->parallel_for(call->host->context, parts.count(), 1, &ParallelBody<Body>::Run,
                            &carried);
-  if (carried.failed != 0) throw KernelError("%s", carried.message);
+  if (carried.thrown != nullptr) opwright_entry_rethrow(carried.thrown);
+  if (carried.failed != 0)
+    throw KernelError("the body of ParallelFor threw, and there is no memory to say what");
 }
 
 inline void* Scratch(const OpwrightCall* call, size_t bytes) {
