@@ -10,10 +10,13 @@
 #include <mutex>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
+#include "entries/torch/arguments.h"
 #include "entries/torch/schema.h"
 #include "entries/torch/shim.h"
 #include "opwright/stub.h"
+#include "runtime/host_memory.h"
 
 namespace opwright::entries {
 namespace {
@@ -80,8 +83,10 @@ struct Registration {
     return true;
   }
 
+  // What is made goes to guards: the operator that the guard calls is of no use without it.
   bool Guard(const OpwrightStubOperator& op, const char* ns, std::vector<TorchHandle>* guards) {
     const std::string name = op.entry->def->name;
+    const size_t before = made.size();
     if (!Define(op, ns, StrCat("_", name, "_without_gradient"))) return false;
     TorchHandle library = Library(ns, "Autograd");
     if (library == nullptr) return false;
@@ -89,17 +94,18 @@ struct Registration {
       failure = StrCat("the guard of ", ns, "::", name, ": ", LastError(torch));
       return false;
     }
-    made.pop_back();
-    guards->push_back(library);
+    guards->insert(guards->end(), made.begin() + static_cast<ptrdiff_t>(before), made.end());
+    made.resize(before);
     return true;
   }
-
-  void Undo() {
-    for (auto library = made.rbegin(); library != made.rend(); ++library)
-      torch.delete_library(*library);
-    made.clear();
-  }
 };
+
+// The latest first: a guard before the operator that it calls.
+void Delete(const TorchShim& torch, std::vector<TorchHandle>* libraries) {
+  for (auto library = libraries->rbegin(); library != libraries->rend(); ++library)
+    torch.delete_library(*library);
+  libraries->clear();
+}
 
 // guarded: for a loader that knows nothing of gradients. Entering without takes guards away.
 int32_t Register(const char* ns, bool guarded, char* message, size_t message_size) {
@@ -113,10 +119,7 @@ int32_t Register(const char* ns, bool guarded, char* message, size_t message_siz
   const TorchShim* torch = FindTorch(&why);
   if (torch == nullptr) return why.empty() ? 1 : say(why);
   ForgetTorchFailure();
-  if (!guarded) {
-    for (TorchHandle guard : state.guards) torch->delete_library(guard);
-    state.guards.clear();
-  }
+  if (!guarded) Delete(*torch, &state.guards);
   if (state.entered) return 0;
   Registration registration{*torch, {}, {}};
   for (int32_t i = 0; i < opwright_stub.num_operators; ++i) {
@@ -126,9 +129,8 @@ int32_t Register(const char* ns, bool guarded, char* message, size_t message_siz
     const bool done = registration.Define(op, space, op.entry->def->name) &&
                       (!guarded || registration.Guard(op, space, &state.guards));
     if (!done) {
-      for (TorchHandle guard : state.guards) torch->delete_library(guard);
-      state.guards.clear();
-      registration.Undo();
+      Delete(*torch, &state.guards);
+      Delete(*torch, &registration.made);
       return say(registration.failure);
     }
   }
@@ -159,30 +161,33 @@ __attribute__((constructor)) void OnLoad() {
 // Whether autograd would record what is done with the tensor. The interface has no getter: a view
 // of the tensor is no leaf exactly when a gradient is due. What cannot be asked is an error: a "no"
 // would lose a gradient in silence.
-bool NeedsGradient(const TorchShim& torch, const char* op, TorchHandle tensor) {
-  const auto need = [&](int32_t failed, const char* what) {
-    if (failed == 0) return;
-    TorchRaise(StrCat(op, ": whether an input requires a gradient cannot be told: ", what, ": ",
-                      TorchFailure(torch, "it failed")));
+Expected<bool> NeedsGradient(const TorchShim& torch, TorchHandle tensor) {
+  const auto failed = [&](const char* what) {
+    return MakeError("", StrCat("whether an input requires a gradient cannot be told: ", what, ": ",
+                                TorchFailure(torch, "it failed")));
   };
   TorchHandle copy = nullptr;
-  need(torch.new_handle(tensor, &copy), "a second handle");
+  if (torch.new_handle(tensor, &copy) != 0) return failed("a second handle");
   TorchValue stack[1] = {reinterpret_cast<TorchValue>(copy)};
-  need(torch.call("aten::alias", "", stack, torch.version), "aten::alias");
-  need(torch.call("aten::is_leaf", "", stack, torch.version), "aten::is_leaf");
+  if (torch.call("aten::alias", "", stack, torch.version) != 0) return failed("aten::alias");
+  if (torch.call("aten::is_leaf", "", stack, torch.version) != 0) return failed("aten::is_leaf");
   return static_cast<uint8_t>(stack[0]) == 0;
 }
 
-bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const TorchValue* stack) {
+Expected<bool> AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def,
+                                const TorchValue* stack) {
   for (int32_t i = 0; i < def.num_inputs; ++i) {
     if (def.inputs[i]->kind == kOpwrightDynamic) {
       auto list = reinterpret_cast<TorchHandle>(stack[i]);
       size_t size = 0;
-      if (torch.list_size(list, &size) != 0) TorchRaise(TorchFailure(torch, "no list"));
+      if (torch.list_size(list, &size) != 0)
+        return MakeError("", TorchFailure(torch, "no list"));
       for (size_t k = 0; k < size; ++k) {
         TorchValue item = 0;  // the list's own, which goes on to the operator
-        if (torch.list_get(list, k, &item) != 0) TorchRaise(TorchFailure(torch, "no list"));
-        if (NeedsGradient(torch, def.name, reinterpret_cast<TorchHandle>(item))) return true;
+        if (torch.list_get(list, k, &item) != 0)
+          return MakeError("", TorchFailure(torch, "no list"));
+        Expected<bool> needs = NeedsGradient(torch, reinterpret_cast<TorchHandle>(item));
+        if (!needs.ok() || *needs) return needs;
       }
       continue;
     }
@@ -191,9 +196,27 @@ bool AnyNeedsGradient(const TorchShim& torch, const OpwrightOpDef& def, const To
       if (value == 0) continue;
       value = *reinterpret_cast<const TorchValue*>(value);
     }
-    if (NeedsGradient(torch, def.name, reinterpret_cast<TorchHandle>(value))) return true;
+    Expected<bool> needs = NeedsGradient(torch, reinterpret_cast<TorchHandle>(value));
+    if (!needs.ok() || *needs) return needs;
   }
   return false;
+}
+
+const OpwrightHost kNoThreads = {sizeof(OpwrightHost), nullptr, &host::Allocate,
+                                 &host::Release,       nullptr, &host::Log};
+
+// Why the call is refused, "" when it is not. What is refused ends here: PyTorch has given its
+// values away with the call.
+std::string Refusal(const TorchShim& torch, const OpwrightOpDef& def, const TorchValue* stack) {
+  if (!torch.grad_enabled()) return "";
+  const Expected<bool> needs = AnyNeedsGradient(torch, def, stack);
+  if (needs.ok() && !*needs) return "";
+  std::string why =
+      needs.ok() ? "an input requires a gradient, and none is registered; load the library with "
+                   "`opwright.load`, or detach the inputs [GR001]"
+                 : needs.error().message;
+  const TorchArguments taken(def, kNoThreads, stack);
+  return StrCat(def.name, ": ", why);
 }
 
 }  // namespace
@@ -209,11 +232,8 @@ void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
   const opwright::entries::TorchShim& torch = opwright::entries::Torch();
   const OpwrightOpDef& def = *opwright_stub.operators[index].entry->def;
   opwright::entries::ForgetTorchFailure();
-  if (torch.grad_enabled() && opwright::entries::AnyNeedsGradient(torch, def, stack))
-    opwright::entries::TorchRaise(
-        StrCat(def.name,
-               ": an input requires a gradient, and none is registered; load the library with "
-               "`opwright.load`, or detach the inputs [GR001]"));
+  if (const std::string why = opwright::entries::Refusal(torch, def, stack); !why.empty())
+    opwright::entries::TorchRaise(why);
   const std::string name = StrCat(def.ns, "::_", def.name, "_without_gradient");
   if (torch.call(name.c_str(), "", stack, torch.version) != 0)
     opwright::entries::TorchRaise(
