@@ -342,6 +342,8 @@ typedef struct OpwrightNote {
   uint32_t op_def_size; /* sizeof(OpwrightOpDef) */
   char march[32];
   char opwright_version[32];
+  uint32_t features[4]; /* since 1.1: bits of the instruction sets that the code may use, numbered
+                           in src/base/cpu_features.cc; checked before the file is mapped */
 } OpwrightNote;
 
 /* ---- libopwright.so -------------------------------------------------------------------------- */

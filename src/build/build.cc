@@ -67,6 +67,7 @@ class Builder {
     stub.compiler = toolchain_.cxx.version;
     stub.march = plan_.flags.march;
     stub.opwright_version = OPWRIGHT_VERSION;
+    stub.features = EnabledFeatures(toolchain_.cxx, plan_.flags, cache_);
     exports_ = StubExports(stub);
     exports_.insert(exports_.end(), plan_.functions.begin(), plan_.functions.end());
     for (const Unit& unit : plan_.units) jobs_.push_back(UnitJob(unit, plan_, toolchain_.cxx));
