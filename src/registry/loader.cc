@@ -117,10 +117,14 @@ bool StillHolds(const Content& content) {
 }
 
 // A file in our own folder that has this content for good, named after it.
-Expected<std::string> PrivateCopy(const Content& content) {
-  Expected<std::string> folder = CacheFolder("loaded");
-  if (!folder.ok()) return folder.TakeError();
-  std::string copy = JoinPath(*folder, StrCat(content.identity, ".so"));
+Expected<std::string> PrivateCopy(const Content& content, std::vector<std::string>* warnings) {
+  constexpr const char* kLoaded = "loaded";
+  Expected<UsableCache> cache = OpenCacheFolder({&kLoaded, 1});
+  if (!cache.ok()) return cache.TakeError();
+  if (!cache->reason.empty())
+    warnings->push_back(StrCat(cache->reason, "; ", cache->root, " is used instead [CA004]"));
+  std::string copy =
+      JoinPath(JoinPath(cache->root, kLoaded), StrCat(content.identity, ".so"));
   Expected<std::string> kept = Sha256OfFile(copy);
   if (kept.ok() && *kept == content.identity) return copy;
   if (Status written = WriteFileAtomic(copy, content.bytes, 0600); !written.ok())
@@ -130,7 +134,8 @@ Expected<std::string> PrivateCopy(const Content& content) {
 
 // The path to open: the given one, unless it is mapped with other content. Then the loader would
 // answer with the old code, so a private copy is opened.
-Expected<std::string> PathToOpen(const Content& content, const ElfFile& elf) {
+Expected<std::string> PathToOpen(const Content& content, const ElfFile& elf,
+                                 std::vector<std::string>* warnings) {
   void* mapped = dlopen(content.path.c_str(), RTLD_NOLOAD | RTLD_LAZY);
   if (mapped == nullptr) return content.path;
   // One that this process has opened here has another identity, or it would have been found by it.
@@ -138,7 +143,7 @@ Expected<std::string> PathToOpen(const Content& content, const ElfFile& elf) {
   const bool same = !ours && IsMappedFrom(mapped, content, elf);
   dlclose(mapped);
   if (same) return content.path;
-  return PrivateCopy(content);
+  return PrivateCopy(content, warnings);
 }
 
 // Maps a file, with the thread's floating-point modes as they were: a library linked with
@@ -166,15 +171,15 @@ Expected<void*> Map(const std::string& path, const ElfFile& elf,
 // others can give to another file.
 Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFile& elf, bool pinned,
                                             std::vector<std::string>* warnings) {
-  Expected<std::string> path = pinned ? PrivateCopy(content) : PathToOpen(content, elf);
+  Expected<std::string> path = pinned ? PrivateCopy(content, warnings) : PathToOpen(content, elf, warnings);
   if (!path.ok()) return path.TakeError();
   Expected<void*> handle = Map(*path, elf, warnings);
   // Another file may have got this name since it was read.
   const bool holds = handle.ok() ? IsMappedFrom(*handle, content, elf) : StillHolds(content);
   if (!pinned && *path == content.path && !holds) {
-    path = PrivateCopy(content);
-    if (!path.ok()) return path.TakeError();
     warnings->clear();
+    path = PrivateCopy(content, warnings);
+    if (!path.ok()) return path.TakeError();
     handle = Map(*path, elf, warnings);
   }
   if (!handle.ok()) return handle.TakeError();
