@@ -71,7 +71,7 @@ int32_t PlainColumn(const Launch& launch) {
     const int32_t rule = def.shape_rules[o]->kind;
     if (rule != kOpwrightShapeSame && rule != kOpwrightShapeBroadcast) return -1;
     const OpwrightArgument& output = launch.outputs[o];
-    if (def.outputs[o]->kind == kOpwrightDynamic || !def.outputs[o]->nd_format) return -1;
+    if (!IsFree(*def.outputs[o], output)) return -1;
     const OpwrightTensor& t = output.tensors[0];
     if (!IsPlain(t, first) || !(t.dtype == def.outputs[o]->dtypes[column])) return -1;
     for (int32_t i = 0; i < def.num_inputs; ++i)
