@@ -255,7 +255,7 @@ typedef struct OpwrightCall {
   void (*set_shape)(void* frame, int32_t output, int32_t ndim, const int64_t* shape);
 } OpwrightCall;
 
-/* What a function kernel was compiled for: it takes no other metadef. Inputs first, then outputs. */
+/* What a function kernel was compiled for: it takes no other metadef. Inputs, then outputs. */
 typedef struct OpwrightSignature {
   size_t struct_size;
   int32_t num_columns;

@@ -156,8 +156,8 @@ class Reader {
     return {};
   }
 
-  // The file that a -l finds in one folder, "" when none: -l:FILE names it, and a shared object goes
-  // before an archive.
+  // The file that a -l finds in one folder, "" when none: -l:FILE names it, else a shared object
+  // goes before an archive.
   static std::string LibraryIn(const std::string& folder, const std::string& name) {
     std::vector<std::string> files = {StrCat("lib", name, ".so"), StrCat("lib", name, ".a")};
     if (name.starts_with(':')) files = {name.substr(1)};

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kMagic = "opwright manifest 1";
 
-// Installed by a package manager, libraries too, which sets time and size: hashing hundreds of them would cost
-// more than all the rest of a cache hit.
+// Installed by a package manager, libraries too, which sets time and size: hashing hundreds of them
+// would cost more than all the rest of a cache hit.
 bool IsSystemHeader(const std::string& path) {
   return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") ||
          path.starts_with("/usr/local/include/") || path.starts_with("/lib/") ||

@@ -77,7 +77,7 @@ std::string LineOf(const Kernel& kernel) {
   return StrCat("#line ", kernel.line, " \"", file, "\"\n");
 }
 
-// What the instances of a function kernel were made for, as constants; returns the signature's name.
+// What the instances of a function kernel are made for, as constants; returns the signature's name.
 std::string Signature(const Operator& op, std::string* out) {
   std::vector<std::string> kinds;
   std::vector<std::string> dtypes;

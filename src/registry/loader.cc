@@ -123,8 +123,7 @@ Expected<std::string> PrivateCopy(const Content& content, std::vector<std::strin
   if (!cache.ok()) return cache.TakeError();
   if (!cache->reason.empty())
     warnings->push_back(StrCat(cache->reason, "; ", cache->root, " is used instead [CA004]"));
-  std::string copy =
-      JoinPath(JoinPath(cache->root, kLoaded), StrCat(content.identity, ".so"));
+  std::string copy = JoinPath(JoinPath(cache->root, kLoaded), StrCat(content.identity, ".so"));
   Expected<std::string> kept = Sha256OfFile(copy);
   if (kept.ok() && *kept == content.identity) return copy;
   if (Status written = WriteFileAtomic(copy, content.bytes, 0600); !written.ok())
@@ -171,7 +170,8 @@ Expected<void*> Map(const std::string& path, const ElfFile& elf,
 // others can give to another file.
 Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFile& elf, bool pinned,
                                             std::vector<std::string>* warnings) {
-  Expected<std::string> path = pinned ? PrivateCopy(content, warnings) : PathToOpen(content, elf, warnings);
+  Expected<std::string> path =
+      pinned ? PrivateCopy(content, warnings) : PathToOpen(content, elf, warnings);
   if (!path.ok()) return path.TakeError();
   Expected<void*> handle = Map(*path, elf, warnings);
   // Another file may have got this name since it was read.

@@ -8,8 +8,8 @@
 
 namespace opwright {
 
-// A function kernel is compiled for one list of inputs, outputs, dtype columns and attributes: RG005
-// names the first that differs. A class kernel asks at each call and takes any metadef.
+// A function kernel is compiled for one list of inputs, outputs, dtype columns and attributes:
+// RG005 names the first that differs. A class kernel asks at each call and takes any metadef.
 Status FitsKernel(const OpwrightOperatorEntry& entry, const OpwrightOpDef& model);
 
 }  // namespace opwright

@@ -123,7 +123,7 @@ TEST_F(OldLibrary, IsBoundByWhatItsOwnMetadefSays) {
 TEST_F(OldLibrary, ASmallerOneThanVersionOneIsRefused) {
   std::string source = kOldLibrary;
   const std::string whole = "opwright_library = {sizeof(OpwrightLibrary)";
-  source.replace(source.find(whole), whole.size(), "opwright_library = {sizeof(OpwrightLibrary) - 8");
+  source.replace(source.find(whole), whole.size(), whole + " - 8");
   CompileObject(source, Path("libsmall.so"), StrCat("-I", Layout().include_dir));
   const std::string error = LoadError(Path("libsmall.so"));
   EXPECT_TRUE(error.ends_with("[LD009]")) << error;

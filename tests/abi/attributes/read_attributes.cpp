@@ -18,7 +18,8 @@ class ReadAttributesKernel : public opwright::OpKernelBase {
     z[5] = Digits(in.Attr<List<int64_t>>("flags"));
     z[6] = 0;
     for (const OpwrightAttr& row : in.Attr<List<OpwrightAttr>>("rows"))
-      z[6] = 10 * z[6] + Digits(List<int64_t>(static_cast<const int64_t*>(row.value.data), row.size));
+      z[6] =
+          10 * z[6] + Digits(List<int64_t>(static_cast<const int64_t*>(row.value.data), row.size));
     return opwright::SUCCESS;
   }
 

@@ -38,7 +38,8 @@ TEST(OutputList, IsHeldAgainstTheShapeThatEveryRuleGives) {
   for (const std::string& rule : {same, broadcast, dims}) {
     EXPECT_EQ(Listed("[-1, 3]", rule, {2, 3}), "float32[2, 3]") << rule;
     const std::string text = rule == dims ? dims : rule.substr(1, rule.size() - 2);
-    const std::string start = StrCat("f: the shape of output z by ", text, " is [2, 3], its shape ");
+    const std::string start =
+        StrCat("f: the shape of output z by ", text, " is [2, 3], its shape ");
     EXPECT_EQ(Listed("[-1, 4]", rule, {2, 3}), start + "list says [-1, 4] [CL005]");
     EXPECT_EQ(Listed("[-1]", rule, {2, 3}),
               start + "list says [-1]; [-1] is rank 1, write [-2] for any rank [CL005]");

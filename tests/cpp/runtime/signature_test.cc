@@ -57,8 +57,8 @@ TEST(SelectColumn, EveryListedDtypeIsNamedOnceThoughItsNameIsPartOfAnother) {
   const std::string y = Param1("y", R"(["uint8", "int8", "bfloat16", "float16", "int8"])", "[-2]");
   const std::string rule = R"j(, "shape_rule": "same(x)")j";
   EXPECT_EQ(ColumnOf(metadef::Op(x + ", " + y, z, rule, "element_add"), kF32, kF32),
-            "element_add: dtype float32 of input x not in metadef (uint8, int8, bfloat16, float16); "
-            "convert it, or list the dtype [CL002]");
+            "element_add: dtype float32 of input x not in metadef (uint8, int8, bfloat16, "
+            "float16); convert it, or list the dtype [CL002]");
 }
 
 TEST(SelectColumn, DtypesThatAreListedButNotTogetherAreShownWithTheColumns) {
