@@ -99,7 +99,7 @@ bool MakePlainPlan(const Launch& launch, Arena& arena, Plan* plan) {
   for (int32_t o = 0; o < def.num_outputs; ++o) {
     if (def.outputs[o]->kind != kOpwrightRequired) return false;
     shapes[o] = OutputShape(launch, o, *plan, bindings, arena);
-    if (shapes[o].ndim < 0) return false;
+    if (shapes[o].ndim < 0 || !bindings.TakeOutput(*def.outputs[o], shapes[o])) return false;
     plan->outputs[o] = {1, &shapes[o], def.outputs[o]->dtypes[plan->column]};
   }
   return true;

@@ -83,17 +83,6 @@ Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* 
   return bindings;
 }
 
-bool FitsPattern(const OpwrightParamDef& param, const ShapeView& shape, const Bindings& bindings) {
-  const int32_t lead = shape.ndim - param.num_dims;
-  if (lead < 0 || (lead > 0 && !param.leading_any)) return false;
-  for (int32_t k = 0; k < param.num_dims; ++k) {
-    const int64_t dim = param.dims[k];
-    const int64_t due = dim <= -2 ? bindings.symbols[-(dim + 2)] : dim;
-    if (due >= 0 && due != shape.dims[lead + k]) return false;
-  }
-  return true;
-}
-
 bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, Arena& arena) {
   if (Equal(a, b)) {
     *result = a;

@@ -37,6 +37,14 @@ struct Bindings {
     }
     return true;
   }
+  // The same for an output, whose "..." binds nothing.
+  bool TakeOutput(const OpwrightParamDef& param, const ShapeView& shape) {
+    const int32_t lead = shape.ndim - param.num_dims;
+    if (lead < 0 || (lead > 0 && !param.leading_any)) return false;
+    for (int32_t k = 0; k < param.num_dims; ++k)
+      if (!TakeDim(param.dims[k], shape.dims[lead + k])) return false;
+    return true;
+  }
   bool TakeDim(int64_t wanted, int64_t got) {
     if (wanted >= 0) return got == wanted;
     if (wanted == -1) return true;
@@ -65,9 +73,6 @@ Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, i
                                      const OpwrightArgument* inputs, const OpwrightAttr* attrs,
                                      const Bindings& bindings, const OpwrightTensor* given,
                                      Arena& arena);
-
-// Whether a shape is what a parameter's shape list says, with the symbols that are bound.
-bool FitsPattern(const OpwrightParamDef& param, const ShapeView& shape, const Bindings& bindings);
 
 // ["...", "n", -1] as the metadef has it. quote: around names.
 std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param,
