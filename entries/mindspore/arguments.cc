@@ -112,8 +112,9 @@ opwright::Status MindSporeArguments::TakeGradient(const OpwrightGradient& gradie
   OPWRIGHT_RETURN_IF_ERROR(Distribute(rows, 4));
   TakeNumbersAsWeak();
   ConvertNumbers();
-  // What is no float has no gradient: zeros.
+  // What is no float has no gradient: zeros. Nor has what is absent.
   for (int32_t i = 0; i < def_.num_inputs; ++i) {
+    if (inputs_[i].count == 0) input_grads_[i].count = 0;
     for (int64_t k = 0; k < input_grads_[i].count; ++k) {
       const OpwrightTensor& t = input_grads_[i].tensors[k];
       if (IsFloat(t.dtype)) continue;

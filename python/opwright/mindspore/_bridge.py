@@ -46,7 +46,7 @@ class Like(ops.Custom):
         given = [_abstract.of_infer(arguments[k]) for k in self._like]
         if not all(_abstract.is_known(each.shape) for each in given):
             self.add_prim_attr("cpp_infer_shape", True)
-        shapes = tuple(list(each.shape) for each in given)
+        shapes = tuple([0] if each.kind == "str" else list(each.shape) for each in given)
         dtypes = tuple(map(_tensor_type, given))
         if len(given) == 1:
             shapes, dtypes = shapes[0], dtypes[0]
@@ -63,9 +63,9 @@ def _never(*given):
 
 
 def _tensor_type(given):
-    """A Python number is float32, int64 or bool to MindSpore."""
+    """A Python number is float32, int64 or bool to MindSpore; nothing comes of an absent input."""
     number = {"float": "float32", "int": "int64", "bool": "bool"}
-    return tensor_type_of(given.dtype or number[type(given.value).__name__])
+    return tensor_type_of(given.dtype or number.get(type(given.value).__name__, "float32"))
 
 
 def _bits(number: float) -> int:

@@ -21,8 +21,8 @@ def of_operator(op, rule, attrs: dict):
     count = len(op.definition.inputs)
     if rule is not None:
         _bprop.check_signature(op, rule)
-        readable_rule = readable(op.name, rule)
         names = _bprop.keyword_attrs(op, rule.construct if isinstance(rule, nn.Cell) else rule)
+        readable_rule = readable(op.name, rule, names)
         if names:
             values = {attr.name: attr.default for attr in op.definition.attrs} | attrs
             readable_rule = _wrap.with_attrs(readable_rule, {name: values[name] for name in names})

@@ -104,7 +104,6 @@ KINDS = {
     "method": Holder().method,
     "static method": Holder.static,
     "static method of an object": Holder().static,
-    "class method": Holder.of_class,
     "callable object": Holder(),
     "Cell": Rule(),
     "method of a Cell": Rule().construct,
@@ -119,6 +118,11 @@ KINDS = {
     "jit function": ms.jit(product),
     "any number": of_any,
 }
+
+
+def test_a_class_method_is_refused(built):
+    with pytest.raises(opwright.GradientError, match=r"make it a static method.*GR020"):
+        Custom(built("product") + ":product", func_type="aot", bprop=Holder.of_class)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -47,6 +47,14 @@ def test_gradients_are_those_of_finite_differences(libraries, case, mode):
     close(made, numeric_gradient(case, inputs, weights), 1e-5 if single else 1e-8)
 
 
+@pytest.mark.parametrize("mode", ["jit", "jit-grad", "graph"])
+def test_a_gradient_by_a_list_is_refused(libraries, mode):
+    """In PyNative MindSpore differentiates by no list, whatever the operator."""
+    function = called(libraries("inputs").sum_all, {})
+    with pytest.raises(opwright.GradientError, match=r"no gradient for the list xs.*GR001"):
+        gradient(function, ([draw(4), draw(4)],), (0,), mode)
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_mode_has_the_same_bits(libraries, case):
     function = called(libraries(case.group)[case.operator], case.attrs)
