@@ -73,6 +73,11 @@ Expected<Cache> Cache::Open() {
   return fallback;
 }
 
+Expected<Cache> Cache::In(const std::string& folder) {
+  if (Status made = MakeUses(folder); !made.ok()) return WithId(made.TakeError(), "CA002");
+  return Cache(folder);
+}
+
 Expected<std::string> Cache::ContentHash(const std::string& path) const {
   constexpr off_t kSmall = 64 << 10;
   struct stat info{};

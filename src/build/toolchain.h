@@ -25,6 +25,11 @@ struct Toolchain {
 
 // A compiler that the cache knows is not started.
 Expected<Toolchain> FindToolchain(const Cache& cache);
+Expected<Compiler> FindCxxCompiler(const Cache& cache);
+Expected<Compiler> FindCCompiler(const Cache& cache);
+
+// The absolute path of a program in PATH, or of one named with a folder; "" when it is not there.
+std::string FindProgram(const std::string& name);
 
 // The environment variables that compilers read, as one text for keys.
 std::string CompilerEnvironment();
