@@ -5,7 +5,7 @@
 .PHONY: help demo test bench lint format docs clean
 
 help:
-	@echo "make demo    an operator from its source to a checked gradient"
+	@echo "make demo    an operator from its source to networks trained with it, and a page about it"
 	@echo "make test    all tests, in C++ and in Python"
 	@echo "make bench   all benchmarks"
 	@echo "make lint    formatting and lint; make format repairs formatting"

@@ -12,7 +12,7 @@ OPTIONAL, DYNAMIC = (_core.param_kinds[name] for name in ("optional", "dynamic")
 SAME, BROADCAST, KERNEL, FORWARD = (
     _core.shape_rules[name] for name in ("same", "broadcast", "kernel", "forward")
 )
-ROLE_INPUT, ROLE_GRAD = (_core.roles[name] for name in ("input", "grad"))
+ROLE_INPUT, ROLE_OUTPUT, ROLE_GRAD = (_core.roles[name] for name in ("input", "output", "grad"))
 # Of the stack program: the name of an operation by its number.
 _OPERATIONS = {number: name for name, number in _core.shape_opcodes.items()}
 

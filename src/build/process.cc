@@ -34,12 +34,13 @@ std::vector<std::string> Environment() {
       continue;
     kept.emplace_back(text);
   }
-  kept.push_back("LC_ALL=C.UTF-8");
+  kept.emplace_back("LC_ALL=C.UTF-8");
   return kept;
 }
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
@@ -187,8 +188,9 @@ int CompileJobs() {
     if (allowed > 0 && period > 0)
       jobs = std::min(jobs, static_cast<int>(std::max(1L, (allowed + period - 1) / period)));
   }
-  if (const char* asked = std::getenv("MAX_JOBS"); asked != nullptr && std::atoi(asked) > 0)
-    jobs = std::min(jobs, std::atoi(asked));
+  if (const char* asked = std::getenv("MAX_JOBS"))
+    if (const long most = std::strtol(asked, nullptr, 10); most > 0)
+      jobs = static_cast<int>(std::min<long>(jobs, most));
   return std::max(jobs, 1);
 }
 

@@ -109,6 +109,27 @@ Expected<Toolchain> FindToolchain(const Cache& cache) {
   return Toolchain{std::move(*cxx), std::move(*c)};
 }
 
+CpuFeatures EnabledFeatures(const Compiler& compiler, const Flags& flags, const Cache& cache) {
+  std::vector<std::string> command = compiler.command;
+  if (!flags.march.empty()) command.push_back("-march=" + flags.march);
+  for (const std::string& flag : flags.compile)
+    if (flag.starts_with("-m")) command.push_back(flag);
+  command.insert(command.end(), {"-dM", "-E", "-x", "c++", "-"});
+  const std::string place = StrCat(compiler.identity, "\n", CommandText(command));
+  const std::string kept =
+      JoinPath(cache.Tools(), StrCat(Sha256Hex(place).substr(0, 32), ".macros"));
+  Expected<std::string> macros = ReadFile(kept);
+  if (!macros.ok() || macros->empty()) {
+    Expected<Finished> run = RunProcess(command);
+    // What is wrong with a flag the compilation says.
+    if (!run.ok() || !run->ok()) return {};
+    macros = run->output;
+    // Only a help for later: that it cannot be kept is no failure.
+    (void)WriteFileAtomic(kept, *macros, 0600);
+  }
+  return FeaturesOfMacros(*macros);
+}
+
 std::string CompilerEnvironment() {
   std::string text;
   for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH",

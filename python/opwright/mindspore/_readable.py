@@ -64,6 +64,12 @@ def readable(op: str, rule):
         _refuse_python_only(op, rule)
         return _lambda(op, rule) if rule.__name__ == "<lambda>" else _function(op, rule)
     if isinstance(rule, types.MethodType):
+        if isinstance(rule.__self__, type):
+            raise _errors.make(
+                "GR020",
+                f"{op}: the bprop {rule.__name__} is a class method, which ms.jit and graph mode "
+                "cannot read; make it a static method",
+            )
         _refuse_python_only(op, rule.__func__)
         return rule
     if isinstance(rule, (ms.nn.Cell, ms.ops.Primitive)):
@@ -111,6 +117,9 @@ def _lambda(op: str, rule: types.FunctionType):
     """The lambda as a named function of a file; globals, defaults and closure stay the user's."""
     node = _find_lambda(op, rule)
     free = rule.__code__.co_freevars
+    # The text only gives them a place: their values are the lambda's.
+    node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
+    node.args.kw_defaults = [d and ast.Constant(None) for d in node.args.kw_defaults]
     text = (
         f"def bind({', '.join(free)}):\n"
         f"    def bprop({ast.unparse(node.args)}):\n"
