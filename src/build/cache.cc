@@ -44,7 +44,9 @@ Expected<Cache> Cache::Open() {
 }
 
 Expected<Cache> Cache::In(const std::string& folder) {
-  if (Status made = MakeUses(folder); !made.ok()) return WithId(made.TakeError(), "CA002");
+  for (const char* name : kFolders)
+    if (Status made = MakeFolders(JoinPath(folder, name), 0700); !made.ok())
+      return WithId(made.TakeError(), "CA002");
   return Cache(folder);
 }
 

@@ -52,7 +52,7 @@ TEST_F(Process, TheLanguageIsEnglishAndTheFolderDoesNotMatter) {
 
 TEST_F(Process, ATimeLimitEndsTheProgramAndThoseItStarted) {
   RunOptions options;
-  options.seconds = 0.5;
+  options.seconds = 2;
   auto run = RunProcess({"/bin/sh", "-c", "sleep 1000 & echo $!; exec sleep 1000"}, options);
   ASSERT_TRUE(run.ok());
   EXPECT_TRUE(run->timed_out);
