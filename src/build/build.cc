@@ -239,15 +239,11 @@ Status CopyOut(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-Expected<Result> Build(const Request& request) {
-  Expected<Cache> cache = Cache::Open();
-  if (!cache.ok()) return cache.TakeError();
-  Expected<Toolchain> toolchain = FindToolchain(*cache);
-  if (!toolchain.ok()) return toolchain.TakeError();
+Expected<Result> BuildIn(Cache* cache, const Toolchain& toolchain, const Request& request) {
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {
     Expected<std::optional<Result>> built =
-        Builder(request, &*cache, *toolchain, attempt == kAttempts).Run();
+        Builder(request, cache, toolchain, attempt == kAttempts).Run();
     if (!built.ok()) return built.TakeError();
     if (!built->has_value()) continue;
     Result result = std::move(**built);
@@ -260,6 +256,14 @@ Expected<Result> Build(const Request& request) {
     }
     return result;
   }
+}
+
+Expected<Result> Build(const Request& request) {
+  Expected<Cache> cache = Cache::Open();
+  if (!cache.ok()) return cache.TakeError();
+  Expected<Toolchain> toolchain = FindToolchain(*cache);
+  if (!toolchain.ok()) return toolchain.TakeError();
+  return BuildIn(&*cache, *toolchain, request);
 }
 
 }  // namespace opwright::build

@@ -43,6 +43,13 @@ Expected<Cache> Cache::Open() {
   return cache;
 }
 
+Expected<Cache> Cache::In(const std::string& folder) {
+  for (const char* name : kFolders)
+    if (Status made = MakeFolders(JoinPath(folder, name), 0700); !made.ok())
+      return WithId(made.TakeError(), "CA002");
+  return Cache(folder);
+}
+
 Expected<std::string> Cache::ContentHash(const std::string& path) const {
   constexpr off_t kSmall = 64 << 10;
   struct stat info{};
