@@ -43,9 +43,10 @@ class Like(ops.Custom):
         point_at(self, token, len(like))
 
     def __infer__(self, *arguments):
-        given = [_abstract.of_infer(arguments[k]) for k in self._like]
-        if not all(_abstract.is_known(each.shape) for each in given):
+        every = [_abstract.of_infer(argument) for argument in arguments]
+        if not all(_abstract.is_known(each.shape) for each in every):
             self.add_prim_attr("cpp_infer_shape", True)
+        given = [every[k] for k in self._like]
         shapes = tuple([0] if each.kind == "str" else list(each.shape) for each in given)
         dtypes = tuple(map(_tensor_type, given))
         if len(given) == 1:

@@ -18,6 +18,8 @@ from modes import (
     weights_like,
 )
 
+import opwright
+
 
 def called(op, attrs):
     """The operator with its attributes, as a function of its inputs."""
