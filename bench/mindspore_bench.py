@@ -3,9 +3,9 @@
 
     python bench/mindspore_bench.py [--json FILE] [--rounds N] [--size N]
 
-All contenders compute (x + bias) * scale on vectors of 8 float32, with three gradients. A round is a
-block of calls of each contender, one after the other, and the block ends when the last result has been
-read: PyNative mode only starts operators. The least time of all rounds counts.
+All contenders compute (x + bias) * scale on vectors of 8 float32, with three gradients. A round is
+a block of calls of each contender, one after the other, and the block ends when the last result has
+been read: PyNative mode only starts operators. The least time of all rounds counts.
 """
 
 from __future__ import annotations
@@ -140,7 +140,8 @@ def import_seconds(repetitions: int = 7) -> float:
 
 
 def rows(results: dict, seconds: float) -> list[dict]:
-    """Goals: no slower than two operators; checks at most a fifth of a PyNative call, nothing in jit."""
+    """Goals: no slower than two operators; checks at most a fifth of a PyNative call, nothing in
+    jit."""
     out = []
     for way, best in results.items():
         for name, value in best.items():
@@ -156,9 +157,7 @@ def rows(results: dict, seconds: float) -> list[dict]:
             if name.startswith("Custom"):
                 row["goal"] = best[peer] * 1e6 * factor
             out.append(row)
-    out.append(
-        {"name": "import opwright.mindspore", "value": seconds, "unit": "s", "goal": 0.3}
-    )
+    out.append({"name": "import opwright.mindspore", "value": seconds, "unit": "s", "goal": 0.3})
     return out
 
 

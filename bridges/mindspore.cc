@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libopwright_mindspore.so: the operators of this process for Opwright's own adapter, which names them by
-// a token. Unlike the functions in an operator library it knows metadefs and gradients that were bound
-// after the build, and calls the gradient whole.
+// libopwright_mindspore.so: the operators of this process for Opwright's own adapter, which names
+// them by a token. Unlike the functions in an operator library it knows metadefs and gradients that
+// were bound after the build, and calls the gradient whole.
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,7 +28,8 @@ std::shared_ptr<Operator> OperatorOf(const ExtraReader& reader) {
   std::shared_ptr<Operator> op = FindByToken(reader.Int(kToken));
   if (op != nullptr) return op;
   throw std::runtime_error(
-      "the operator of this graph is not loaded in this process; load its library with opwright.load "
+      "the operator of this graph is not loaded in this process; load its library with "
+      "opwright.load "
       "before the graph runs [LD013]");
 }
 
@@ -84,10 +85,10 @@ opwright::Status Reduce(ExtraReader& reader, const OpwrightAotCall& call) {
   if (reader.Int("opwright_sums") == 0 || !SumsTo(t[0], t[1])) {
     int64_t size = 0;
     const std::string op = reader.String("opwright_operator", &size);
-    return MakeError("GR005", StrCat(op, ": the bprop's gradient of input ",
-                                     reader.String("opwright_input", &size), " has shape ",
-                                     ShapeText(t[0]), ", ", ShapeText(t[1]),
-                                     " is due: the input's own"));
+    return MakeError(
+        "GR005",
+        StrCat(op, ": the bprop's gradient of input ", reader.String("opwright_input", &size),
+               " has shape ", ShapeText(t[0]), ", ", ShapeText(t[1]), " is due: the input's own"));
   }
   SumTo(t[0], t[2]);
   return {};
@@ -122,8 +123,8 @@ OPWRIGHT_EXPORT int opwright_call(int n, void** params, int* ndims, int64_t** sh
 OPWRIGHT_EXPORT OpwrightVector opwright_callInferShape(int* ndims, int64_t** shapes, void* extra) {
   const ExtraReader reader(extra);
   const auto op = opwright::entries::OperatorOf(reader);
-  return opwright::entries::InferForMindSpore(
-      op->def(), ndims, shapes, extra, &opwright::entries::InferKnownShapes, op.get());
+  return opwright::entries::InferForMindSpore(op->def(), ndims, shapes, extra,
+                                              &opwright::entries::InferKnownShapes, op.get());
 }
 
 OPWRIGHT_EXPORT int opwright_gradient(int n, void** params, int* ndims, int64_t** shapes,

@@ -142,8 +142,8 @@ void MindSporeArguments::ConvertNumbers() {
   }
 }
 
-// A Python number comes as a 0-d float32, int64 or bool like any other 0-d tensor. Where the column of
-// the inputs as they are is not that of the outputs, the outputs were inferred with numbers.
+// A Python number comes as a 0-d float32, int64 or bool like any other 0-d tensor. Where the column
+// of the inputs as they are is not that of the outputs, the outputs were inferred with numbers.
 void MindSporeArguments::TakeNumbersAsWeak() {
   bool any = false;
   for (int32_t i = 0; i < def_.num_inputs; ++i)
@@ -163,7 +163,8 @@ void MindSporeArguments::TakeNumbersAsWeak() {
       *value = *static_cast<const float*>(t.data);
       t.data = value;
       t.dtype = {kOpwrightFloat, 64, 0};
-    } else if (t.dtype.code == kOpwrightBool || (t.dtype.code == kOpwrightInt && t.dtype.bits == 64)) {
+    } else if (t.dtype.code == kOpwrightBool ||
+               (t.dtype.code == kOpwrightInt && t.dtype.bits == 64)) {
       auto* value = arena_.Make<int64_t>(1);
       *value = t.dtype.bits == 64 ? *static_cast<const int64_t*>(t.data)
                                   : *static_cast<const uint8_t*>(t.data);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters of one ahead-of-time call of MindSpore as an operator's inputs and outputs. MindSpore
-// hands all tensors over in one row, without names: inputs, then outputs; dense, on the CPU, aligned to
-// 16 bytes; a 0-d tensor's shape is null, None is null with the dtype "none".
+// The parameters of one ahead-of-time call of MindSpore as an operator's inputs and outputs.
+// MindSpore hands all tensors over in one row, without names: inputs, then outputs; dense, on the
+// CPU, aligned to 16 bytes; a 0-d tensor's shape is null, None is null with the dtype "none".
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class MindSporeArguments {
 
   // Inputs and outputs of a call.
   opwright::Status TakeCall();
-  // Of a call for the gradient: inputs, outputs, a gradient for each output; and as outputs of the call
-  // a gradient for each input that the binding lists, in the inputs' order.
+  // Of a call for the gradient: inputs, outputs, a gradient for each output; and as outputs of the
+  // call a gradient for each input that the binding lists, in the inputs' order.
   opwright::Status TakeGradient(const OpwrightGradient& gradient);
 
   const OpwrightArgument* inputs() const { return inputs_; }

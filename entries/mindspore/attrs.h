@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An operator's attributes, from those of MindSpore's primitive. Two spellings:
-// - "opwright.NAME", from Opwright's adapter, exact: a float as the bits of a double; lists of floats
+// - "opwright.NAME", from Opwright's adapter, exact: a float as the bits of a double; lists of
+// floats
 //   likewise; a list of strings as "3:abc0:..."; rows of ints flat, their number and lengths first.
-// - "NAME", from MindSpore's own add_prim_attr or reg_info. MindSpore hands floats over as float32; the
+// - "NAME", from MindSpore's own add_prim_attr or reg_info. MindSpore hands floats over as float32;
+// the
 //   double is the shortest decimal number that rounds to it, which is what the user has written.
 #pragma once
 
@@ -13,8 +15,8 @@
 
 namespace opwright::entries {
 
-// One for each of the definition's attributes, type 0 where the primitive has none; valid as long as
-// reader and arena. Throws what MindSpore throws.
+// One for each of the definition's attributes, type 0 where the primitive has none; valid as long
+// as reader and arena. Throws what MindSpore throws.
 const OpwrightAttr* ReadMindSporeAttrs(const OpwrightOpDef& def, ExtraReader& reader, Arena& arena);
 
 }  // namespace opwright::entries

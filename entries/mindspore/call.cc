@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What MindSpore's ahead-of-time loader finds in an operator library: a function by the operator's name
-// and another one that infers shapes. MindSpore shows the words of a std::exception to the user, and
-// only the number of a returned code: so errors are thrown.
+// What MindSpore's ahead-of-time loader finds in an operator library: a function by the operator's
+// name and another one that infers shapes. MindSpore shows the words of a std::exception to the
+// user, and only the number of a returned code: so errors are thrown.
 #include <stdexcept>
 #include <string>
 
@@ -71,7 +71,7 @@ int opwright_mindspore_call(int32_t index, const OpwrightAotCall* call) {
 OpwrightVector opwright_mindspore_infer(int32_t index, int* ndims, int64_t** shapes, void* extra) {
   const OpwrightOpDef& def = opwright::entries::DefOf(index);
   return opwright::entries::InferForMindSpore(def, ndims, shapes, extra,
-                                             &opwright::entries::InferKnownShapes, &index);
+                                              &opwright::entries::InferKnownShapes, &index);
 }
 
 }  // extern "C"

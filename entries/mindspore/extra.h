@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The attributes of MindSpore's primitive, behind the `extra` of an ahead-of-time call. MindSpore's
-// interface takes std::string as GCC 4 had it; extra.cc is compiled for that, and nothing of it shows
-// here.
+// interface takes std::string as GCC 4 had it; extra.cc is compiled for that, and nothing of it
+// shows here.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace opwright::entries {
 
-// Reads one attribute object. Values live until the reader ends. What MindSpore throws, such as a value
-// of another type, passes through.
+// Reads one attribute object. Values live until the reader ends. What MindSpore throws, such as a
+// value of another type, passes through.
 class ExtraReader {
  public:
   explicit ExtraReader(void* extra) : extra_(extra) {}

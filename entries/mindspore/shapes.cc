@@ -45,8 +45,8 @@ const OpwrightArgument* ShapesOnly(const OpwrightOpDef& def, int* ndims, int64_t
 
 }  // namespace
 
-OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int* ndims, int64_t** shapes, void* extra,
-                                 InferKnown infer, void* context) {
+OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int* ndims, int64_t** shapes,
+                                 void* extra, InferKnown infer, void* context) {
   std::vector<PartialShape> inputs;
   for (int32_t i = 0; i < def.num_inputs; ++i) {
     if (def.inputs[i]->kind == kOpwrightDynamic)

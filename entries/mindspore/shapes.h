@@ -19,11 +19,11 @@ using InferKnown = opwright::Status (*)(void* context, const OpwrightArgument* i
                                         const OpwrightAttr* attrs, InferredOutput* result,
                                         Arena& arena);
 
-// The whole of an InferShape function, attributes from `extra`. While a graph is compiled shapes may be
-// partial; when it runs they are known. Throws std::runtime_error in our words. Every input must
-// be there, and none be a list: MindSpore does not say how many shapes there are.
-OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int* ndims, int64_t** shapes, void* extra,
-                                 InferKnown infer, void* context);
+// The whole of an InferShape function, attributes from `extra`. While a graph is compiled shapes
+// may be partial; when it runs they are known. Throws std::runtime_error in our words. Every input
+// must be there, and none be a list: MindSpore does not say how many shapes there are.
+OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int* ndims, int64_t** shapes,
+                                 void* extra, InferKnown infer, void* context);
 
 // What MindSpore takes as a std::vector<int64_t>, or of several outputs as a vector of such.
 OpwrightVector ToMindSpore(std::vector<PartialShape> shapes);

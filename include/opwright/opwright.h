@@ -99,9 +99,9 @@ class Argument {
 
 // An attribute's value, by name.
 struct Attribute {
-  using Value = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>,
-                             std::vector<double>, std::vector<std::string>, std::vector<bool>,
-                             std::vector<std::vector<int64_t>>>;
+  using Value =
+      std::variant<int64_t, double, bool, std::string, std::vector<int64_t>, std::vector<double>,
+                   std::vector<std::string>, std::vector<bool>, std::vector<std::vector<int64_t>>>;
   // Any type of number. Throws CL006 when an integer does not fit int64_t.
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
   Attribute(std::string attribute, Number number)

@@ -175,8 +175,8 @@ void InitDef(nb::module_& m) {
         std::vector<OpwrightAttr> values(static_cast<size_t>(def.num_attrs));
         for (int32_t i = 0; i < def.num_attrs; ++i)
           if (attrs.contains(def.attrs[i]->name))
-            values[static_cast<size_t>(i)] = AttrFromPython(
-                def, *def.attrs[i], attrs[def.attrs[i]->name].ptr(), arena);
+            values[static_cast<size_t>(i)] =
+                AttrFromPython(def, *def.attrs[i], attrs[def.attrs[i]->name].ptr(), arena);
         return InferPartialShapes(def, inputs, values.data());
       },
       "The outputs' shapes where -1 is an unknown dimension and [-2] an unknown rank.");

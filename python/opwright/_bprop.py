@@ -99,9 +99,7 @@ def _one(op_name: str, grad, due: Due, adapter):
         )
     if not adapter.is_tensor(grad) or not adapter.is_float(grad):
         what = (
-            f"dtype {adapter.dtype(grad)}"
-            if adapter.is_tensor(grad)
-            else f"a {adapter.kind(grad)}"
+            f"dtype {adapter.dtype(grad)}" if adapter.is_tensor(grad) else f"a {adapter.kind(grad)}"
         )
         raise _errors.make(
             "GR006",

@@ -44,7 +44,8 @@ class CallError(Error):
 
 
 class DTypeError(CallError, TypeError):
-    """CL002, CL003, CL006, CL013, CL015, CL021: dtypes, attribute types or frameworks that do not fit."""
+    """CL002, CL003, CL006, CL013, CL015, CL021: dtypes, attribute types or frameworks that do not
+    fit."""
 
 
 class ShapeError(CallError, ValueError):

@@ -345,7 +345,8 @@ def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
 
 
 def only_forward(library: Library) -> Operator:
-    """The one operator of a library that is no other's backward operator; LD013 if there are more."""
+    """The one operator of a library that is no other's backward operator; LD013 if there are
+    more."""
     operators = [library[each] for each in library.operators]
     backward = {op.definition.gradient.op for op in operators if op.definition.gradient is not None}
     forward = [op for op in operators if op.name not in backward]

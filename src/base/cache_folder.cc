@@ -67,8 +67,7 @@ Expected<UsableCache> OpenCacheFolder(std::span<const char* const> below) {
   if (!made.ok() && made.error().id == "CA001") return made.TakeError();
   if (made.ok()) made = MakeBelow(cache.root, below);
   if (made.ok()) return cache;
-  cache.reason =
-      StrCat("the cache folder ", cache.root, " cannot be used: ", made.error().message);
+  cache.reason = StrCat("the cache folder ", cache.root, " cannot be used: ", made.error().message);
   const char* temporary = getenv("TMPDIR");
   cache.root = JoinPath(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
                         StrCat("opwright-cache-", geteuid()));

@@ -117,8 +117,7 @@ bool ProcessorHas(const Feature& feature) {
   uint32_t registers[4] = {};
   return __get_cpuid_count(feature.leaf, feature.subleaf, &registers[0], &registers[1],
                            &registers[2], &registers[3]) != 0 &&
-         (registers[feature.in] >> feature.bit & 1) != 0 &&
-         (kept & feature.state) == feature.state;
+         (registers[feature.in] >> feature.bit & 1) != 0 && (kept & feature.state) == feature.state;
 }
 #else
 bool ProcessorHas(const Feature&) { return true; }

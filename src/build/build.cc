@@ -201,9 +201,9 @@ class Builder {
     // Where the list is not whole nothing tells whether the library is up to date: it is linked
     // anew each time.
     Expected<std::string> state =
-        linked->lists_all ? Manifest::Write(LinkManifest(base_key), linked->files,
-                                            plan_.flags.library_dirs)
-                          : Sha256OfFile(made);
+        linked->lists_all
+            ? Manifest::Write(LinkManifest(base_key), linked->files, plan_.flags.library_dirs)
+            : Sha256OfFile(made);
     if (!state.ok()) return WithId(state.TakeError(), "CA003");
     std::string path = LibraryPath(base_key, *state);
     OPWRIGHT_RETURN_IF_ERROR(Publish(made, path));

@@ -166,8 +166,8 @@ std::string Note(const StubRequest& request) {
       "    sizeof(OpwrightNote) - offsetof(OpwrightNote, struct_size), OPWRIGHT_ABI_MAJOR, "
       "OPWRIGHT_ABI_MINOR,\n"
       "    sizeof(OpwrightTensor), sizeof(OpwrightCall), sizeof(OpwrightOpDef), ",
-      CString(request.march), ", ", CString(request.opwright_version), ", {",
-      Join(features, ", "), "}};\n");
+      CString(request.march), ", ", CString(request.opwright_version), ", {", Join(features, ", "),
+      "}};\n");
 }
 
 // What each framework's loader needs of one operator: functions that carry its number, where the
@@ -188,12 +188,15 @@ std::string MindSporeFunctions(int index, const std::string& name) {
   return StrCat(
       "__attribute__((visibility(\"default\"))) int mindspore_call_", index,
       "(int n, void** params, int* ndims, int64_t** shapes, const char** dtypes, void* stream, "
-      "void* extra) __asm__(\"", name, "\");\nint mindspore_call_", index,
+      "void* extra) __asm__(\"",
+      name, "\");\nint mindspore_call_", index,
       "(int n, void** params, int* ndims, int64_t** shapes, const char** dtypes, void* stream, "
       "void* extra) {\n  const OpwrightAotCall call = {n, params, ndims, shapes, dtypes, extra};\n"
-      "  (void)stream;\n  return opwright_mindspore_call(", index, ", &call);\n}\n"
-      "__attribute__((visibility(\"default\"))) OpwrightVector mindspore_infer_", index,
-      "(int* ndims, int64_t** shapes, void* extra) __asm__(\"", name,
+      "  (void)stream;\n  return opwright_mindspore_call(",
+      index,
+      ", &call);\n}\n"
+      "__attribute__((visibility(\"default\"))) OpwrightVector mindspore_infer_",
+      index, "(int* ndims, int64_t** shapes, void* extra) __asm__(\"", name,
       "InferShape\");\nOpwrightVector mindspore_infer_", index,
       "(int* ndims, int64_t** shapes, void* extra) {\n  return opwright_mindspore_infer(", index,
       ", ndims, shapes, extra);\n}\n");

@@ -79,8 +79,8 @@ std::vector<Argument> Arguments(const Operator& op, int column) {
   params(op.outputs, "Output", "");
   for (size_t i = 0; i < op.attrs.size(); ++i) {
     const std::string type = AttributeType(op.attrs[i].type);
-    arguments.push_back({op.attrs[i].name, type,
-                         StrCat("::opwright::detail::AttrAt<", type, ">(call, ", i, ")")});
+    arguments.push_back(
+        {op.attrs[i].name, type, StrCat("::opwright::detail::AttrAt<", type, ">(call, ", i, ")")});
   }
   return arguments;
 }
@@ -128,8 +128,7 @@ std::string Signature(const Operator& op, std::string* out) {
                                 ">::kValue"));
     }
   }
-  for (const Attr& attr : op.attrs)
-    attr_types.push_back(StrCat(static_cast<int>(attr.type)));
+  for (const Attr& attr : op.attrs) attr_types.push_back(StrCat(static_cast<int>(attr.type)));
   const auto array = [&](std::string_view type, std::string_view what,
                          const std::vector<std::string>& values) -> std::string {
     if (values.empty()) return "nullptr";

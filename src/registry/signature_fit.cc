@@ -115,10 +115,9 @@ Status FitsKernel(const OpwrightOperatorEntry& entry, const OpwrightOpDef& model
   else if (kernel.takes_expanded != 0 && entry.def != nullptr)  // built before kernels said it
     difference = Compare(Of(*entry.def), Of(model), model);
   if (difference.built.empty()) return {};
-  return MakeError(
-      "RG005", StrCat("the kernel ", kernel.name, " was built for ", difference.built,
-                      " and the metadef of ", model.name, " lists ", difference.listed,
-                      "; build it with this metadef"));
+  return MakeError("RG005", StrCat("the kernel ", kernel.name, " was built for ", difference.built,
+                                   " and the metadef of ", model.name, " lists ", difference.listed,
+                                   "; build it with this metadef"));
 }
 
 }  // namespace opwright

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators by a number that means the same content in every process: what a framework may keep in a
-// graph, even on disk.
+// Operators by a number that means the same content in every process: what a framework may keep in
+// a graph, even on disk.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,8 @@ class Rules {
         inputs_(inputs),
         attrs_(attrs),
         symbols_(static_cast<size_t>(def.num_symbols), kUnknown) {
-    for (int32_t i = 0; i < def.num_inputs; ++i) Bind(*def.inputs[i], inputs[static_cast<size_t>(i)]);
+    for (int32_t i = 0; i < def.num_inputs; ++i)
+      Bind(*def.inputs[i], inputs[static_cast<size_t>(i)]);
   }
 
   PartialShape Output(int32_t output) const {
@@ -174,8 +175,8 @@ class Rules {
 }  // namespace
 
 std::vector<PartialShape> InferPartialShapes(const OpwrightOpDef& def,
-                                          const std::vector<PartialShape>& inputs,
-                                          const OpwrightAttr* attrs) {
+                                             const std::vector<PartialShape>& inputs,
+                                             const OpwrightAttr* attrs) {
   const Rules rules(def, inputs, attrs);
   std::vector<PartialShape> shapes;
   for (int32_t i = 0; i < def.num_outputs; ++i) shapes.push_back(rules.Output(i));

@@ -225,8 +225,7 @@ Status Staging::ExpandInputs() {
             "CL005", StrCat(def.name, ": input ", def.inputs[input]->name, " is expanded to ",
                             ShapeText(other.ndim, other.dims), " for output ",
                             def.outputs[earlier]->name, " and to ",
-                            ShapeText(shape.ndim, shape.dims), " for output ",
-                            def.outputs[o]->name,
+                            ShapeText(shape.ndim, shape.dims), " for output ", def.outputs[o]->name,
                             ", and a function kernel sees it in one shape: name all inputs of both "
                             "in each broadcast(...), or write a class kernel"));
       }
@@ -236,11 +235,11 @@ Status Staging::ExpandInputs() {
         if (IsSameShape(t.ndim, t.shape, shape.ndim, shape.dims)) continue;
         // One element would stand for several that are written.
         if (def.num_mutates > 0 && Mutates(input))
-          return MakeError("CL008", StrCat(def.name, ": input ", def.inputs[input]->name,
-                                           " is written by the operator and has shape ",
-                                           ShapeText(t), ", not that of output ",
-                                           def.outputs[o]->name, " ",
-                                           ShapeText(shape.ndim, shape.dims)));
+          return MakeError("CL008",
+                           StrCat(def.name, ": input ", def.inputs[input]->name,
+                                  " is written by the operator and has shape ", ShapeText(t),
+                                  ", not that of output ", def.outputs[o]->name, " ",
+                                  ShapeText(shape.ndim, shape.dims)));
         Expand(shape, &t);
       }
     }

@@ -40,11 +40,11 @@ std::vector<double> Read(const opwright::Operator& op,
 void ReadAttributes(const opwright::Operator& op) {
   using Numbers = std::vector<double>;
   using Attributes = std::vector<opwright::Attribute>;
-  const std::vector<Attributes> integers = {
-      {{"axis", 3}},           {{"axis", int64_t{3}}},        {{"axis", 3L}},
-      {{"axis", 3LL}},         {{"axis", size_t{3}}},         {{"axis", 3U}},
-      {{"axis", int16_t{3}}},  {{"axis", uint8_t{3}}},        {{"axis", uint64_t{3}}},
-      {{"axis", Numbers(3).size()}}};
+  const std::vector<Attributes> integers = {{{"axis", 3}},           {{"axis", int64_t{3}}},
+                                            {{"axis", 3L}},          {{"axis", 3LL}},
+                                            {{"axis", size_t{3}}},   {{"axis", 3U}},
+                                            {{"axis", int16_t{3}}},  {{"axis", uint8_t{3}}},
+                                            {{"axis", uint64_t{3}}}, {{"axis", Numbers(3).size()}}};
   for (const Attributes& attributes : integers)
     Expect(Read(op, attributes) == Numbers{3, 0, 0, 0, 0, 0, 0}, "an integer of any type");
   const std::vector<Attributes> reals = {{{"rate", 0.5}}, {{"rate", 0.5F}}, {{"rate", 0.5L}}};

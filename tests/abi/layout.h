@@ -73,10 +73,9 @@ const char* c_api_test(const char* library_path);
       MEMBER(OpwrightKernel, takes_expanded), MEMBER(OpwrightKernel, signature),                   \
       WHOLE(OpwrightSignature), MEMBER(OpwrightSignature, kinds),                                  \
       MEMBER(OpwrightSignature, dtypes), MEMBER(OpwrightSignature, attr_types),                    \
-      WHOLE(OpwrightOperatorEntry),                                                                \
-      MEMBER(OpwrightOperatorEntry, kernel), MEMBER(OpwrightOperatorEntry, def),                   \
-      MEMBER(OpwrightOperatorEntry, compute), WHOLE(OpwrightFramework),                            \
-      MEMBER(OpwrightFramework, enter), WHOLE(OpwrightLibrary),                                    \
+      WHOLE(OpwrightOperatorEntry), MEMBER(OpwrightOperatorEntry, kernel),                         \
+      MEMBER(OpwrightOperatorEntry, def), MEMBER(OpwrightOperatorEntry, compute),                  \
+      WHOLE(OpwrightFramework), MEMBER(OpwrightFramework, enter), WHOLE(OpwrightLibrary),          \
       MEMBER(OpwrightLibrary, abi_major), MEMBER(OpwrightLibrary, march),                          \
       MEMBER(OpwrightLibrary, operators), MEMBER(OpwrightLibrary, frameworks),                     \
       WHOLE(OpwrightNote), MEMBER(OpwrightNote, name), MEMBER(OpwrightNote, struct_size),          \

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values as MindSpore's compiler knows them and as Python holds them, in one form.
 
-The compiler describes a value by a dict of shape, dtype and value: a tensor's dtype is a TensorType, a
-tuple's are tuples, None's are None. A dimension unknown until run time is -1, an unknown rank [-2].
+The compiler describes a value by a dict of shape, dtype and value: a tensor's dtype is a
+TensorType, a tuple's are tuples, None's are None. A dimension unknown until run time is -1, an
+unknown rank [-2].
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def _of(shape, dtype, value) -> Abstract:
 
 
 def key_of(arguments) -> tuple | None:
-    """What tells the arguments of one __infer__ from those of another, where all are tensors of known
-    shapes; else None. PyNative mode infers at every call."""
+    """What tells the arguments of one __infer__ from those of another, where all are tensors of
+    known shapes; else None. PyNative mode infers at every call."""
     key = []
     for given in arguments:
         dtype, shape = given["dtype"], given["shape"]
@@ -87,9 +88,7 @@ def may_be_equal(a, b) -> bool:
     """Whether two shapes can be the same at run time."""
     if UNKNOWN_RANK in (tuple(a), tuple(b)):
         return True
-    return len(a) == len(b) and all(
-        x == y or x < 0 or y < 0 for x, y in zip(a, b, strict=True)
-    )
+    return len(a) == len(b) and all(x == y or x < 0 or y < 0 for x, y in zip(a, b, strict=True))
 
 
 def dtype_names(given: Abstract) -> list[str]:

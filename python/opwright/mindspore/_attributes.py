@@ -13,7 +13,17 @@ _NAMES = {
     6: "list_int", 7: "list_float", 8: "list_string", 9: "list_bool", 10: "list_list_int",
 }  # fmt: skip
 _TYPE = 5
-_SCALARS = {1: int, 2: (int, float), 3: str, 4: bool, 6: int, 7: (int, float), 8: str, 9: bool, 10: int}
+_SCALARS = {
+    1: int,
+    2: (int, float),
+    3: str,
+    4: bool,
+    6: int,
+    7: (int, float),
+    8: str,
+    9: bool,
+    10: int,
+}
 
 
 def _fits(value, kind: int) -> bool:

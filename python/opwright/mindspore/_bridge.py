@@ -22,7 +22,8 @@ _LIST_FLOAT, _LIST_STRING, _LIST_LIST_INT = 7, 8, 10
 
 
 def mark_unique(primitive) -> None:
-    """MindSpore keeps what it has inferred by a primitive's name and attributes, not by the object."""
+    """MindSpore keeps what it has inferred by a primitive's name and attributes, not by the
+    object."""
     primitive.add_prim_attr("opwright_uid", next(_count))
 
 
@@ -35,7 +36,8 @@ def point_at(primitive, token: int, num_outputs: int) -> None:
 
 
 class Like(ops.Custom):
-    """One function of the library, whose outputs have shape and dtype of inputs: like[k] of output k."""
+    """One function of the library, whose outputs have shape and dtype of inputs: like[k] of output
+    k."""
 
     def __init__(self, function: str, like: tuple[int, ...], token: int, bprop):
         super().__init__(f"{LIBRARY}:{function}", _never, _never, "aot", bprop)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`operator(...)` on MindSpore tensors: in PyNative mode here, in compiled modes by `construct`, which
-MindSpore's compiler reads in place of Operator.__call__."""
+"""`operator(...)` on MindSpore tensors: in PyNative mode here, in compiled modes by `construct`,
+which MindSpore's compiler reads in place of Operator.__call__."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from mindspore import ops
 from mindspore.common import dtype as mstype
 
 from opwright import _core, _errors
-from opwright._definition import DYNAMIC, OPTIONAL
+from opwright._definition import OPTIONAL
 from opwright._operator import Spec
 from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _target
 from opwright.mindspore._attributes import from_reg_info, plain
@@ -17,14 +17,14 @@ from opwright.mindspore._dtypes import tensor_type_of
 class Custom(ops.Custom):
     """An operator as a MindSpore primitive, in PyNative mode, ms.jit and graph mode alike.
 
-    func: "lib.so:function" or an operator library or folder (func_type "aot"; without ":function" the
-    library's one forward operator), a Python function on numpy arrays ("pyfunc"), the name of a
+    func: "lib.so:function" or an operator library or folder (func_type "aot"; without ":function"
+    the library's one forward operator), a Python function on numpy arrays ("pyfunc"), the name of a
     registered operator ("customize"), or an `Operator`.
     out_shape, out_dtype: a shape, a dtype, tuples of them for several outputs, or functions of the
     inputs' shapes and dtypes. An operator of ours needs neither: its metadef says them, and what is
     given must agree.
-    bprop: (inputs..., out, dout) -> a tuple with one gradient for each input; without one, an operator
-    of ours takes its backward operator. reg_info: attributes, as CustomRegOp makes them.
+    bprop: (inputs..., out, dout) -> a tuple with one gradient for each input; without one, an
+    operator of ours takes its backward operator. reg_info: attributes, as CustomRegOp makes them.
     out_dshape is another name for out_shape.
     """
 
@@ -160,8 +160,8 @@ class Custom(ops.Custom):
             if not _abstract.is_known(each.shape):
                 raise _errors.make(
                     "CL004",
-                    f"{name}: input {i} has shape {list(each.shape)}, unknown until run time; known "
-                    "dimensions are due, or a library built by Opwright, which infers them then",
+                    f"{name}: input {i} has shape {list(each.shape)}, unknown until run time; "
+                    "known dimensions are due, or a library built by Opwright, which infers them then",
                 )
         shapes = _declared.settle(name, out_shape, arguments, "shape")
         dtypes = _declared.settle(name, out_dtype, arguments, "dtype")
@@ -172,6 +172,15 @@ class Custom(ops.Custom):
         operator = self._operator
         definition = operator.definition
         given = list(map(_abstract.of_infer, arguments))
+        for param, each in zip(definition.inputs, given, strict=True):
+            absent = each.kind == "none" and param.kind == OPTIONAL
+            if each.kind not in ("tensor", "number", "tuple", "list") and not absent:
+                raise _errors.make(
+                    "CL001",
+                    f"{operator.name}: input {param.name} is required, and what was given is no "
+                    "tensor of MindSpore: None, or of another framework, which mindspore.Tensor "
+                    "converts",
+                )
         tensors = [each for arg in given for each in (arg.items or (arg,))]
         if all(_abstract.is_known(each.shape) for each in tensors):
             specs = operator.infer(*map(_spec, given), **self._attrs)
@@ -189,7 +198,8 @@ class Custom(ops.Custom):
         return _inferred(shapes, dtypes)
 
     def _partial_shapes(self, given) -> tuple[list[int], ...]:
-        """While dimensions are unknown. When the graph runs, MindSpore asks our library for them."""
+        """While dimensions are unknown. When the graph runs, MindSpore asks our library for
+        them."""
         operator = self._operator
         if any(each.kind != "tensor" for each in given):
             raise _errors.make(

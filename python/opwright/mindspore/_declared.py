@@ -34,7 +34,11 @@ def shapes(op: str, value, where: str = "out_shape") -> Shapes:
 def dtypes(op: str, value, where: str = "out_dtype") -> tuple:
     """One TensorType for each output: of float32, of [float32], of (float32, int32)."""
     given = (value,) if isinstance(value, mstype.Type) else value
-    if isinstance(given, (list, tuple)) and given and all(isinstance(d, mstype.Type) for d in given):
+    if (
+        isinstance(given, (list, tuple))
+        and given
+        and all(isinstance(d, mstype.Type) for d in given)
+    ):
         return tuple(d if isinstance(d, mstype.TensorType) else mstype.TensorType(d) for d in given)
     raise _errors.make(
         "CL020",

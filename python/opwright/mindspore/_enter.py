@@ -16,8 +16,8 @@ Operator._mindspore_construct = construct
 Operator.__parse_method__ = "_mindspore_construct"
 
 
-# mindspore.rewrite, on which automatic mixed precision stands, reads the source of whatever a cell calls,
-# unless its module has no file.
+# mindspore.rewrite, on which automatic mixed precision stands, reads the source of whatever a cell
+# calls, unless its module has no file.
 _NO_SOURCE = types.ModuleType("opwright.mindspore._no_source")
 sys.modules[_NO_SOURCE.__name__] = _NO_SOURCE
 

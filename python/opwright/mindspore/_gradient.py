@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gradient of an operator in MindSpore: a Python rule, the compiled backward operator, or a refusal
-in words; alike in every mode."""
+"""The gradient of an operator in MindSpore: a Python rule, the compiled backward operator, or a
+refusal in words; alike in every mode."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _reduction(op: str, name: str, sums: bool) -> _bridge.Like:
 
 def _compiled(op, attrs: dict):
     """The whole gradient as one kernel call: opwright_gradient takes inputs, outputs and their
-    gradients, and gives the gradients that the backward operator has, in the order of the inputs."""
+    gradients, and gives those that the backward operator has, in the order of the inputs."""
     definition, backward = op.definition, op.backward
     given = sorted(definition.gradient.outputs)
     count, num_outputs = len(definition.inputs), len(definition.outputs)
@@ -139,8 +139,8 @@ def _compiled(op, attrs: dict):
         Refuse(
             op.name,
             "GR021",
-            f"{op.name}: its backward operator {backward.name} has no gradient; a second derivative, "
-            "or a jvp, was asked for",
+            f"{op.name}: its backward operator {backward.name} has no gradient; a second "
+            "derivative, or a jvp, was asked for",
         ),
     )
     made = _bridge.Like("opwright_gradient", tuple(given), op._core.token, second)

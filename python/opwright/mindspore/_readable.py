@@ -65,9 +65,7 @@ def readable(op: str, rule, keywords: tuple[str, ...] = ()):
         return module_of(_PARTIAL).bind(inner, rule.args, dict(rule.keywords))
     if isinstance(rule, types.FunctionType):
         _refuse_python_only(op, rule)
-        return (
-            _lambda(op, rule, keywords) if rule.__name__ == "<lambda>" else _function(op, rule)
-        )
+        return _lambda(op, rule, keywords) if rule.__name__ == "<lambda>" else _function(op, rule)
     if isinstance(rule, types.MethodType):
         if isinstance(rule.__self__, type):
             raise _errors.make(
@@ -186,11 +184,17 @@ def _find_lambda(op: str, rule: types.FunctionType) -> ast.Lambda:
 def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
     """Whether the lambda, compiled where it stands, is this code."""
     free = code.co_freevars
-    inside = f"def bind({', '.join(free)}):\n return {ast.unparse(node)}\n" if free else ast.unparse(node)
+    inside = (
+        f"def bind({', '.join(free)}):\n return {ast.unparse(node)}\n"
+        if free
+        else ast.unparse(node)
+    )
     made = compile(inside, "<lambda>", "exec")
     for _ in range(2 if free else 1):
         made = next(c for c in made.co_consts if isinstance(c, types.CodeType))
-    plain = [[c for c in each.co_consts if not isinstance(c, types.CodeType)] for each in (made, code)]
+    plain = [
+        [c for c in each.co_consts if not isinstance(c, types.CodeType)] for each in (made, code)
+    ]
     return (
         made.co_code == code.co_code
         and made.co_names == code.co_names

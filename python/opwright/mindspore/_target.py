@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the first argument of Custom names: one of our operators, a function of another library, or a
-Python function. All that can be said of it is said here, before MindSpore sees it."""
+"""What the first argument of Custom names: one of our operators, a function of another library, or
+a Python function. All that can be said of it is said here, before MindSpore sees it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def _registered(func) -> Target:
     if not isinstance(func, str):
         raise _errors.make(
             "CL021",
-            f'func_type="customize" takes the name of a registered operator, {_word(func)} was given',
+            f'func_type="customize" takes the name of a registered operator, '
+            f"{_word(func)} was given",
         )
     operator = Operator(_core.acl.find(func))
     return Target(func, operator, None, "aot")
@@ -133,7 +134,8 @@ def _is_ours(path: str) -> bool:
         return False
 
 
-# The content that each path had when it was first given to MindSpore, which keeps what it has opened.
+# The content that each path had when it was first given to MindSpore, which keeps what it has
+# opened.
 _opened: dict[str, str] = {}
 
 
@@ -158,7 +160,5 @@ def _foreign(path: str, name: str) -> str:
     except OSError as error:
         raise _errors.make("LD010", f"{path} cannot be opened: {error}") from None
     if not hasattr(library, name):
-        raise _errors.make("LD013", f"{path} has no function {name} (is it extern \"C\"?)")
+        raise _errors.make("LD013", f'{path} has no function {name} (is it extern "C"?)')
     return f"{real}:{name}"
-
-

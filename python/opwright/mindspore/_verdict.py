@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The judge of what a bprop returned: the same words in PyNative mode, ms.jit and graph mode.
 
-Constant primitives: compiled modes run their __infer__ while they compile, where every shape and dtype
-is known or unknown but there, and an exception from it reaches the user as it is; PyNative runs their
-__call__. In a compiled graph nothing of them is left.
+Constant primitives: compiled modes run their __infer__ while they compile, where every shape and
+dtype is known or unknown but there, and an exception from it reaches the user as it is; PyNative
+runs their __call__. In a compiled graph nothing of them is left.
 """
 
 from __future__ import annotations
@@ -66,9 +66,7 @@ class Verdict(_Constant):
         _bprop.settle(self._op, _as_returned(returned, due), due, _Adapter)
         return tuple(
             self._action(grad, each, reducible)
-            for grad, each, reducible in zip(
-                returned.items, inputs, self._reducible, strict=True
-            )
+            for grad, each, reducible in zip(returned.items, inputs, self._reducible, strict=True)
         )
 
     def _action(self, grad, given, reducible: bool) -> int:

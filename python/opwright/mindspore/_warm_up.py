@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """MindSpore's first call in a process with numpy 2.
 
-MindSpore 2.10 is built against numpy 1: its first operator that reads a numpy array raises SystemError
-under numpy 2 and prints a page of warnings; every later one is right. That first one is run here.
+MindSpore 2.10 is built against numpy 1: its first operator that reads a numpy array raises
+SystemError under numpy 2 and prints a page of warnings; every later one is right. That first one
+is run here.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def warm_up() -> None:
     try:
         os.dup2(nowhere, 2)
         one = ms.Tensor(np.ones(1, np.float32))
-        one * one  # noqa: B018
+        one * one
     except SystemError:
         pass
     finally:

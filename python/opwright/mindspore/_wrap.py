@@ -104,9 +104,7 @@ def around_backward(backward, count: int, arguments: list[str], given: list[int]
     settled = "".join(
         f"fit({grads[i]}, x{i}), " if i in grads else f"zeros(x{i}), " for i in range(count)
     )
-    text = _COMPILED.format(
-        inputs=_inputs(count), arguments=", ".join(arguments), settled=settled
-    )
+    text = _COMPILED.format(inputs=_inputs(count), arguments=", ".join(arguments), settled=settled)
     return module_of(text).bind(backward, present, fit, zeros)
 
 

@@ -250,11 +250,11 @@ TEST_F(Acl, OperatorsOutliveTheRegistrysOwner) {
 
 constexpr const char* kFunction = R"cpp(
 #include <opwright/kernel.h>
-template <class T>
-void Blend(opwright::View<const T> x, opwright::View<T> z, double weight, const char*) {
-  for (int64_t i = 0; i < z.Size(); ++i) z.Data()[i] = static_cast<T>(x.Data()[i] * weight);
-}
-OPWRIGHT_FUNCTION(blend, Blend)
+  template <class T>
+  void Blend(opwright::View<const T> x, opwright::View<T> z, double weight, const char*) {
+    for (int64_t i = 0; i < z.Size(); ++i) z.Data()[i] = static_cast<T>(x.Data()[i] * weight);
+  }
+  OPWRIGHT_FUNCTION(blend, Blend)
 )cpp";
 
 // A metadef of the function: everything that it is compiled for, to be varied.

@@ -222,7 +222,8 @@ TEST_F(Doctored, AnOperatorLibraryNeedsOnlyTheCAndCxxLibraries) {
 TEST_F(Doctored, AnOperatorLibraryExportsItsEntryAndItsOperators) {
   const Expected<ElfFile> elf = ReadElf(path_, bytes_);
   ASSERT_TRUE(elf.ok());
-  EXPECT_EQ(elf->exports, (std::vector<std::string>{OPWRIGHT_LIBRARY_SYMBOL, "scale", "scaleInferShape"}));
+  EXPECT_EQ(elf->exports,
+            (std::vector<std::string>{OPWRIGHT_LIBRARY_SYMBOL, "scale", "scaleInferShape"}));
   EXPECT_TRUE(elf->unique_symbols.empty());
 }
 

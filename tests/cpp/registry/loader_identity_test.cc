@@ -148,8 +148,8 @@ TEST_F(Identity, ARebuiltLibraryLoadsWhereTheCacheCannotBeUsed) {
   const std::string& warning = library->warnings[0];
   EXPECT_TRUE(warning.starts_with("the cache folder /proc/opwright-cache cannot be used: "))
       << warning;
-  EXPECT_TRUE(warning.ends_with(StrCat(
-      "; ", Path("tmp/opwright-cache-"), geteuid(), " is used instead [CA004]")))
+  EXPECT_TRUE(warning.ends_with(
+      StrCat("; ", Path("tmp/opwright-cache-"), geteuid(), " is used instead [CA004]")))
       << warning;
 }
 

@@ -67,7 +67,9 @@ constexpr const char* kSource = R"cpp(
     }
   };
 
-  struct Own { int row; };
+  struct Own {
+    int row;
+  };
   class RaisesKernel : public opwright::OpKernelBase {
    public:
     Status Compute(const OpKernelInput& in, OpKernelOutput*) override {

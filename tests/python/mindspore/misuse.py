@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes with mindspore.ops.Custom, each in every mode: what MindSpore makes of it, and what Opwright.
+"""Mistakes with mindspore.ops.Custom, each in every mode: what MindSpore makes of it, and what
+Opwright.
 
-Each row makes an operator of a class that is given, MindSpore's own or opwright's, and uses it. The test
-runs the rows with ours; tools/misuse_table.py runs both, each in a process of its own, and writes
-docs/mindspore-mistakes.md.
+Each row makes an operator of a class that is given, MindSpore's own or opwright's, and uses it.
+The test runs the rows with ours; tools/misuse_table.py runs both, each in a process of its own,
+and writes docs/mindspore-mistakes.md.
 """
 
 import json
 import pathlib
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -74,6 +76,30 @@ def library(folder: pathlib.Path) -> str:
     return opwright.build(folder)
 
 
+_FOREIGN = """
+extern "C" int twice(int, void** params, int* ndims, long** shapes, const char**, void*, void*) {
+  long n = 1;
+  for (int k = 0; k < ndims[0]; ++k) n *= shapes[0][k];
+  for (long i = 0; i < n; ++i)
+    static_cast<float*>(params[1])[i] = 2 * static_cast<float*>(params[0])[i];
+  return 0;
+}
+"""
+
+
+def foreign(folder: pathlib.Path) -> str:
+    """A library by MindSpore's own interface, which Opwright has not built."""
+    path = folder / "libforeign.so"
+    if not path.exists():
+        command = ["c++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(path)]
+        subprocess.run(command, input=_FOREIGN, text=True, check=True)
+    return str(path)
+
+
+def product(x, y):
+    return x * y
+
+
 class Use:
     """What a row works with: one class of Custom, one library, one mode."""
 
@@ -97,7 +123,10 @@ class Use:
         """Its gradients by every input."""
         positions = tuple(range(len(inputs))) if positions is None else positions
         grads = ms.grad(self._compiled(op), positions)(*inputs)
-        return [g if g is None else g.asnumpy() for g in (grads if isinstance(grads, tuple) else (grads,))]
+        return [
+            g if g is None else g.asnumpy()
+            for g in (grads if isinstance(grads, tuple) else (grads,))
+        ]
 
     def _compiled(self, op):
         if self.mode == "graph":
@@ -157,7 +186,7 @@ def with_none(x, y, out, dout):
 
 
 def nothing(x, y, out, dout):
-    dout * y  # noqa: B018
+    dout * y
 
 
 def bare_of_one(x, out, dout):
@@ -221,7 +250,12 @@ _GRADIENTS = [[5, 6, 7, 8], [1, 2, 3, 4]]
 for _rule, _name, _due, _error in (
     (bare, "bprop returns a tensor", "mul: the bprop returned a bare tensor", RuntimeError),
     (short, "bprop returns too few", "mul: the bprop returned 1 gradient, 2 are due", RuntimeError),
-    (long, "bprop returns too many", "mul: the bprop returned 3 gradients, 2 are due", RuntimeError),
+    (
+        long,
+        "bprop returns too many",
+        "mul: the bprop returned 3 gradients, 2 are due",
+        RuntimeError,
+    ),
     (as_list, "bprop returns a list", "mul: the bprop returned a list", RuntimeError),
     (with_none, "bprop returns None for an input", "None for input y", RuntimeError),
     (nothing, "bprop returns nothing", "mul: the bprop returned nothing", RuntimeError),
@@ -230,13 +264,11 @@ for _rule, _name, _due, _error in (
     (too_few, "bprop with too few parameters", "def bprop(x, y, out, dout)", RuntimeError),
     (None, "no bprop", "mul has no gradient", RuntimeError),
 ):
-    _refused(_name, _due, _error)(
-        lambda use, rule=_rule: use.gradients(use.op(bprop=rule), X, Y)
-    )
+    _refused(_name, _due, _error)(lambda use, rule=_rule: use.gradients(use.op(bprop=rule), X, Y))
 
-_refused("one input, bprop returns a tensor", "square: the bprop returned a bare tensor", RuntimeError)(
-    lambda use: use.gradients(use.op("square", bare_of_one), X)
-)
+_refused(
+    "one input, bprop returns a tensor", "square: the bprop returned a bare tensor", RuntimeError
+)(lambda use: use.gradients(use.op("square", bare_of_one), X))
 _made_right("gradients in other float dtypes", _GRADIENTS)(
     lambda use: use.gradients(use.op(bprop=half), X, Y)
 )
@@ -257,7 +289,7 @@ _refused('func_type="customise"', "did you mean 'customize'", TypeError)(
 _refused("library without func_type", 'write func_type="aot"', TypeError)(
     lambda use: use.run(use.custom(f"{use.library}:mul", first, first), X, Y)
 )
-_refused("function with func_type=\"aot\"", "takes the path of a library", TypeError)(
+_refused('function with func_type="aot"', "takes the path of a library", TypeError)(
     lambda use: use.run(use.custom(right, first, first, "aot"), X, Y)
 )
 _refused("library that is not there", "working folder", RuntimeError)(
@@ -296,26 +328,22 @@ def _folder(use):
 _refused("function that the library has not", "no operator mull", RuntimeError)(
     lambda use: use.run(use.op("mull"), X, Y)
 )
-_refused("library without :function, with several operators", "say which one by name", RuntimeError)(
-    lambda use: use.run(use.custom(use.library, first, first, "aot"), X, Y)
-)
+_refused(
+    "library without :function, with several operators", "say which one by name", RuntimeError
+)(lambda use: use.run(use.custom(use.library, first, first, "aot"), X, Y))
 _made_right("out_shape=[4], out_dtype=[float32]", _PRODUCT)(
     lambda use: use.run(use.op(out_shape=[4], out_dtype=[ms.float32]), X, Y)
 )
 _made_right("out_dshape for out_shape", _PRODUCT)(
     lambda use: use.run(
-        use.custom(
-            f"{use.library}:mul", out_dshape=[4], out_dtype=[ms.float32], func_type="aot"
-        ),
+        use.custom(f"{use.library}:mul", out_dshape=[4], out_dtype=[ms.float32], func_type="aot"),
         X,
         Y,
     )
 )
 _refused("out_shape and out_dshape", "two names for one argument", ValueError)(
     lambda use: use.run(
-        use.custom(
-            f"{use.library}:mul", [4], ms.float32, "aot", out_dshape=[4]
-        ),
+        use.custom(f"{use.library}:mul", [4], ms.float32, "aot", out_dshape=[4]),
         X,
         Y,
     )
@@ -344,14 +372,42 @@ _refused("inputs that do not fit", "must have equal shapes", ValueError)(
 _refused("input of a dtype that is not listed", "not in metadef", TypeError)(
     lambda use: use.run(use.op(), vector(1, 2, dtype=np.int32), vector(1, 2, dtype=np.int32))
 )
-_refused("kernel returns an error", "fails: the kernel failed: the matrix is singular at row 0", RuntimeError)(
-    lambda use: use.run(use.op("fails"), X, Y)
-)
-_refused("kernel throws", "throws: the kernel failed: Compute threw: the table is empty", RuntimeError)(
-    lambda use: use.run(use.op("throws"), X, Y)
-)
+_refused(
+    "kernel returns an error",
+    "fails: the kernel failed: the matrix is singular at row 0",
+    RuntimeError,
+)(lambda use: use.run(use.op("fails"), X, Y))
+_refused(
+    "kernel throws", "throws: the kernel failed: Compute threw: the table is empty", RuntimeError
+)(lambda use: use.run(use.op("throws"), X, Y))
 _refused("kernel throws an int", "throws_int: the kernel failed", RuntimeError)(
     lambda use: use.run(use.op("throws_int"), X, Y)
+)
+
+
+_refused(
+    "numpy array as input", "input y is required, and what was given is no tensor", ValueError
+)(lambda use: use.run(use.op(), X, np.ones(4, np.float32)))
+_refused("another library without out_shape", "out_shape is missing", ValueError)(
+    lambda use: use.run(use.custom(f"{foreign(use.folder)}:twice", None, first, "aot"), X)
+)
+_refused("function that another library has not", "has no function thrice", RuntimeError)(
+    lambda use: use.run(use.custom(f"{foreign(use.folder)}:thrice", first, first, "aot"), X)
+)
+_refused(
+    "another library, bprop returns a tensor",
+    "twice: the bprop returned a bare tensor",
+    RuntimeError,
+)(
+    lambda use: use.gradients(
+        use.custom(f"{foreign(use.folder)}:twice", first, first, "aot", bare_of_one), X
+    )
+)
+_refused("another library, no bprop", "twice has no gradient", RuntimeError)(
+    lambda use: use.gradients(use.custom(f"{foreign(use.folder)}:twice", first, first, "aot"), X)
+)
+_refused("Python function, bprop returns too many", "3 gradients, 2 are due", RuntimeError)(
+    lambda use: use.gradients(use.custom(product, first, first, "pyfunc", long), X, Y)
 )
 
 

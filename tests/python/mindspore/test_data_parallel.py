@@ -64,7 +64,12 @@ def test_gradients_are_those_of_one_process(mode, tmp_path):
 
     def run(*command):
         done = subprocess.run(
-            list(map(str, command)), cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+            list(map(str, command)),
+            cwd=tmp_path,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         logs = "".join(p.read_text() for p in tmp_path.glob("logs/worker_*.log"))
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:] + logs[-4000:]

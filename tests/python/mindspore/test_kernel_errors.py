@@ -41,3 +41,22 @@ def test_a_program_whose_operators_are_right_ends_with_0(library):
     done = run(library, "mul")
     assert done.returncode == 0, done.stderr
     assert "never read" not in done.stderr
+
+
+def test_with_launch_blocking_the_call_itself_raises(library):  # X07
+    tests = str(misuse.pathlib.Path(misuse.__file__).parent)
+    code = f"""
+import sys
+sys.path.insert(0, {tests!r})
+import mindspore, misuse
+from opwright.mindspore import Custom
+mindspore.runtime.launch_blocking()
+op = Custom({library!r} + ":fails", func_type="aot")
+try:
+    op(misuse.X, misuse.Y)
+except RuntimeError as error:
+    print("at the call:", error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "at the call:" in done.stdout
+    assert "fails: the kernel failed: the matrix is singular at row 0" in done.stdout

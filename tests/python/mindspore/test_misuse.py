@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every row of misuse.py with opwright.mindspore.Custom, in every mode: the same words, or right."""
+"""Every row of misuse.py with opwright.mindspore.Custom, in every mode: the same words, or
+right."""
 
 import misuse
 import numpy as np
 import pytest
 
-import opwright
 from opwright.mindspore import Custom
 
 
