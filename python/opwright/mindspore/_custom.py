@@ -161,7 +161,7 @@ class Custom(ops.Custom):
                 raise _errors.make(
                     "CL004",
                     f"{name}: input {i} has shape {list(each.shape)}, unknown until run time; "
-                    "known dimensions are due, or a library built by Opwright, which infers them then",
+                    "known dimensions are due, or a library built by Opwright, which infers them",
                 )
         shapes = _declared.settle(name, out_shape, arguments, "shape")
         dtypes = _declared.settle(name, out_dtype, arguments, "dtype")
