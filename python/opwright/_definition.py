@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from opwright import _core, _errors
 
-OPTIONAL, DYNAMIC = (_core.param_kinds[name] for name in ("optional", "dynamic"))
+REQUIRED, OPTIONAL, DYNAMIC = (
+    _core.param_kinds[name] for name in ("required", "optional", "dynamic")
+)
 SAME, BROADCAST, KERNEL, FORWARD = (
     _core.shape_rules[name] for name in ("same", "broadcast", "kernel", "forward")
 )

@@ -226,7 +226,7 @@ def test_what_is_no_tensor_is_named_with_its_input(lib):
         lambda: lib.join([X, None]),
     ):
         with pytest.raises(
-            opwright.DTypeError, match=r"input (y|x|a list for xs) is given"
+            opwright.DTypeError, match=r"input (y|x|xs) is given"
         ) as caught:
             call()
         assert caught.value.code == "CL013"
