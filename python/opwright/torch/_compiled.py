@@ -8,6 +8,7 @@ import torch
 from opwright import _core, _errors
 from opwright._definition import DYNAMIC, FORWARD, OPTIONAL, ROLE_GRAD, ROLE_INPUT
 from opwright._operator import Operator
+from opwright.torch._call import as_ours
 from opwright.torch._shape import dtype_names
 
 
@@ -76,7 +77,7 @@ class CompiledBackward:
             keywords[keyword] = [0] if ctx.specs[index] is None else ctx.specs[index][0]
         if self._takes_wanted:
             keywords["_wanted"] = [needs[index] for index in self._targets]
-        returned = self._overload(*arguments, **keywords)
+        returned = self._call(arguments, keywords)
 
         made = [None] * len(needs)
         for value, index in zip(
@@ -108,7 +109,7 @@ class CompiledBackward:
             keywords[keyword] = ctx.specs[index][0][0] if ctx.specs[index] else [0]
         if self._takes_wanted:
             keywords["_wanted"] = [True in needs[index] for index in self._targets]
-        returned = self._overload(*arguments, **keywords)
+        returned = self._call(arguments, keywords)
 
         made: list[list] = [[None] * len(specs) for specs in ctx.specs]
         for value, index in zip(
@@ -119,6 +120,12 @@ class CompiledBackward:
                 if needs[index][k]:
                     made[index][k] = self._fitted(group[k], spec, index)
         return made
+
+    def _call(self, arguments, keywords):
+        try:
+            return self._overload(*arguments, **keywords)
+        except RuntimeError as error:
+            raise as_ours(error, self._backward_name) from None
 
     def _check(self, needed) -> None:
         for i in self._lacking:
