@@ -170,9 +170,7 @@ class Call:
             else:
                 names = [*self._input_names, *self._attr_types, "out"]
                 text = f"{self._name}: no input or attribute is named {name}; there are "
-                self._wrong_attribute(
-                    f"{text}{', '.join(names[:-1])} and {names[-1]}", name, names
-                )
+                self._wrong_attribute(f"{text}{', '.join(names[:-1])} and {names[-1]}", name, names)
         if not named:
             return args, rest
         for name in self._input_names[: len(args)]:
@@ -211,9 +209,7 @@ class Call:
         for param, value in zip(self._definition.inputs, args, strict=False):
             dtype = getattr(torch, param.dtypes[column])
             if isinstance(value, (list, tuple)):
-                made.append(
-                    [torch.tensor(t, dtype=dtype) if _is_number(t) else t for t in value]
-                )
+                made.append([torch.tensor(t, dtype=dtype) if _is_number(t) else t for t in value])
             else:
                 made.append(torch.tensor(value, dtype=dtype) if _is_number(value) else value)
         return made

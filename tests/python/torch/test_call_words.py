@@ -49,7 +49,11 @@ MISTAKES = [
         "CL008",
         lambda op, to: op(None, to(FLOATS), [to(FLOATS)], out=[[to(FLOATS)]]),
     ),
-    ("inputs.add_parts", "CL008", lambda op, to: op(None, to(FLOATS), [to(FLOATS)] * 2, out=[1, 2])),
+    (
+        "inputs.add_parts",
+        "CL008",
+        lambda op, to: op(None, to(FLOATS), [to(FLOATS)] * 2, out=[1, 2]),
+    ),
     ("inputs.pair", "CL001", lambda op, to: op(to(FLOATS), to(FLOATS), out=to(FLOATS))),
     ("attributes.tell", "CL006", lambda op, to: op(to(DOUBLES), label="", rows=[])),
     ("attributes.tell", "CL006", lambda op, to: op(to(DOUBLES), **{**TELL, "count": 2**70})),
@@ -102,7 +106,9 @@ def test_errors_of_the_native_route_are_ours_and_pytorchs(libraries):
 def test_a_backward_kernel_that_fails_is_ours(libraries):
     x = torch.ones(3, requires_grad=True)
     y = libraries("effects").fail(x, how="not")
-    with pytest.raises(opwright.CallError, match="fail_grad: the kernel failed: backward") as caught:
+    with pytest.raises(
+        opwright.CallError, match="fail_grad: the kernel failed: backward"
+    ) as caught:
         y.sum().backward()
     assert caught.value.code == "CL011"
 
