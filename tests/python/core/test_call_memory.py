@@ -150,7 +150,7 @@ def test_several_outs_are_a_tuple(lib):
     assert got is outs and outs[0].tolist() == [2, 3, 4] and outs[1].tolist() == [0, 1, 2]
     with pytest.raises(opwright.ShapeError, match=r"1 tensor.*2 outputs"):
         lib.sum_and_difference(x, y, out=outs[0])
-    with pytest.raises(opwright.ShapeError, match="3 arrays"):
+    with pytest.raises(opwright.ShapeError, match="3 tensors"):
         lib.sum_and_difference(x, y, out=[*outs, outs[0]])
 
 

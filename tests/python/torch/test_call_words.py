@@ -175,7 +175,7 @@ def test_without_any_tensor_the_input_is_named(libraries):
         lambda: op(torch.strided),
         lambda: op(np.float32),
     ):
-        with pytest.raises(opwright.DTypeError, match="input x is given .* a number is due") as e:
+        with pytest.raises(opwright.DTypeError, match=r"input x is given .* a number is due") as e:
             call()
         assert e.value.code == "CL013"
 

@@ -248,7 +248,7 @@ def test_a_saved_tensor_that_was_written_to_is_noticed(libraries):
         y.sum().backward()
 
 
-# Operator, its inputs, and which of them (and of the outputs, after them) its backward operator takes.
+# Operator, its inputs, and which of them, and of the outputs after them, its backward takes.
 SAVED = [
     ("effects", "probe", lambda: [draw(3), draw(3), draw(3)], [True, True, False, False]),
     ("elementwise", "inverse", lambda: [draw(3)], [False, True]),
