@@ -120,7 +120,7 @@ def test_one_suite_of_c_plus_plus_suffices(suite, tmp_path):
 def test_a_failure_in_either_suite_is_one(tmp_path):
     (tmp_path / "cpp-dev.xml").write_text(f"<testsuite>{PASSED}</testsuite>")
     (tmp_path / "cpp-asan-ubsan.xml").write_text(
-        f'<testsuite>{PASSED.replace("run", "fail")}</testsuite>'
+        f"<testsuite>{PASSED.replace('run', 'fail')}</testsuite>"
     )
     assert support(tmp_path, {})["C++"] == "FAILS"
 
