@@ -5,7 +5,7 @@
 .PHONY: help demo test support-table bench lint format docs clean
 
 help:
-	@echo "make demo    an operator from its source to a checked gradient"
+	@echo "make demo    an operator from its source to networks trained with it, and a page about it"
 	@echo "make test    all tests, in C++ and in Python"
 	@echo "make support-table writes the table in README.md from the results of make test"
 	@echo "make bench   all benchmarks"

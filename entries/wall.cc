@@ -4,6 +4,7 @@
 // headers, so that a kernel source needs none of them.
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -66,6 +67,17 @@ OpwrightError* opwright_entry_compute(const OpwrightKernel* kernel, void* instan
 OpwrightError* opwright_entry_infer_shape(const OpwrightKernel* kernel, void* instance,
                                           const OpwrightCall* call) {
   return Guarded(kernel->infer_shape, instance, call, "InferShape");
+}
+
+void* opwright_entry_hold() {
+  return new (std::nothrow) std::exception_ptr(std::current_exception());
+}
+
+void opwright_entry_rethrow(void* held) {
+  auto* pointer = static_cast<std::exception_ptr*>(held);
+  const std::exception_ptr thrown = std::move(*pointer);
+  delete pointer;
+  std::rethrow_exception(thrown);
 }
 
 }  // extern "C"

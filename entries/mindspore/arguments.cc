@@ -8,9 +8,15 @@
 #include "base/text.h"
 #include "runtime/dtype.h"
 #include "runtime/signature.h"
+#include "runtime/strided.h"
 
 namespace opwright::entries {
 namespace {
+
+// None; in gradients, where MindSpore takes no None, Opwright's adapter passes a text.
+bool IsAbsent(const char* dtype) {
+  return strcmp(dtype, "none") == 0 || strcmp(dtype, "string") == 0;
+}
 
 bool Stands(const bool* which, int32_t i) { return which == nullptr || which[i]; }
 
@@ -67,7 +73,7 @@ opwright::Status MindSporeArguments::Distribute(const Row* rows, int32_t num_row
       const OpwrightParamDef& param = *row->params[i];
       const bool is_list = param.kind == kOpwrightDynamic;
       const int32_t count = is_list ? length : 1;
-      if (!is_list && strcmp(call_.dtypes[next], "none") == 0) {
+      if (param.kind == kOpwrightOptional && IsAbsent(call_.dtypes[next])) {
         ++next;
         continue;
       }
@@ -103,7 +109,37 @@ opwright::Status MindSporeArguments::TakeGradient(const OpwrightGradient& gradie
       {def_.outputs, def_.num_outputs, nullptr, "output", outputs_},
       {def_.outputs, def_.num_outputs, nullptr, "the gradient of output", output_grads_},
       {def_.inputs, def_.num_inputs, given, "the gradient of input", input_grads_}};
-  return Distribute(rows, 4);
+  OPWRIGHT_RETURN_IF_ERROR(Distribute(rows, 4));
+  TakeNumbersAsWeak();
+  ConvertNumbers();
+  // What is no float has no gradient: zeros. Nor has what is absent.
+  for (int32_t i = 0; i < def_.num_inputs; ++i) {
+    if (inputs_[i].count == 0) input_grads_[i].count = 0;
+    for (int64_t k = 0; k < input_grads_[i].count; ++k) {
+      const OpwrightTensor& t = input_grads_[i].tensors[k];
+      if (IsFloat(t.dtype)) continue;
+      memset(t.data, 0, static_cast<size_t>(NumElements(t) * ItemSize(t.dtype)));
+      input_grads_[i].count = 0;
+    }
+  }
+  return {};
+}
+
+// Weak numbers as tensors of the column: a gradient is no call that could convert them.
+void MindSporeArguments::ConvertNumbers() {
+  Expected<int32_t> column = SelectColumn(def_, inputs_, def_.num_inputs);
+  if (!column.ok()) return;  // the call will say so
+  for (int32_t i = 0; i < def_.num_inputs; ++i) {
+    if (inputs_[i].count != 1 || !IsWeak(inputs_[i].tensors->dtype)) continue;
+    OpwrightTensor& t = *inputs_[i].tensors;
+    OpwrightTensor converted = t;
+    converted.dtype = def_.inputs[i]->dtypes[*column];
+    converted.data = arena_.Make<double>(2);
+    t.dtype.lanes = 1;
+    if (t.dtype.code == kOpwrightBool) t.dtype.code = kOpwrightInt;
+    CopyTensor(t, converted);
+    t = converted;
+  }
 }
 
 // A Python number comes as a 0-d float32, int64 or bool like any other 0-d tensor. Where the column of

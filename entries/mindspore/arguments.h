@@ -45,6 +45,7 @@ class MindSporeArguments {
                         OpwrightTensor* tensor);
   OpwrightArgument* Make(int32_t count);
   void TakeNumbersAsWeak();
+  void ConvertNumbers();
 
   const OpwrightOpDef& def_;
   const OpwrightAotCall& call_;

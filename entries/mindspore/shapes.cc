@@ -49,10 +49,10 @@ OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int* ndims, int64_t**
                                  InferKnown infer, void* context) {
   std::vector<PartialShape> inputs;
   for (int32_t i = 0; i < def.num_inputs; ++i) {
-    if (def.inputs[i]->kind != kOpwrightRequired)
+    if (def.inputs[i]->kind == kOpwrightDynamic)
       throw std::runtime_error(
           StrCat(def.name, ": input ", def.inputs[i]->name,
-                 " is optional or a list; MindSpore cannot infer shapes with it: give out_shape"));
+                 " is a list; MindSpore cannot infer shapes with it: give out_shape"));
     inputs.emplace_back(shapes[i], shapes[i] + ndims[i]);
   }
   Arena arena(nullptr);

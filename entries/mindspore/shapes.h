@@ -20,8 +20,8 @@ using InferKnown = opwright::Status (*)(void* context, const OpwrightArgument* i
                                         Arena& arena);
 
 // The whole of an InferShape function, attributes from `extra`. While a graph is compiled shapes may be
-// partial; when it runs they are known. Throws std::runtime_error in our words. An operator with optional
-// inputs or lists is refused: MindSpore does not say how many shapes there are.
+// partial; when it runs they are known. Throws std::runtime_error in our words. Every input must
+// be there, and none be a list: MindSpore does not say how many shapes there are.
 OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int* ndims, int64_t** shapes, void* extra,
                                  InferKnown infer, void* context);
 

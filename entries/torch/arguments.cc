@@ -175,10 +175,11 @@ void TorchArguments::TakeAttr(int32_t i, TorchValue value) {
       attr.value.data = Items<double>(value, &attr.size, &AsFloat);
       break;
     case kOpwrightAttrListString:
-      attr.value.data = Items<const char*>(value, &attr.size, [&](TorchValue item) {
-        int64_t size = 0;
-        return String(item, &size);
-      });
+      attr.value.data =
+          static_cast<const void*>(Items<const char*>(value, &attr.size, [&](TorchValue item) {
+            int64_t size = 0;
+            return String(item, &size);
+          }));
       break;
     default:
       attr.value.data = Items<OpwrightAttr>(value, &attr.size, [&](TorchValue item) {

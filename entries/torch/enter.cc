@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "base/text.h"
+#include "entries/torch/arguments.h"
 #include "entries/torch/schema.h"
 #include "entries/torch/shim.h"
 #include "opwright/stub.h"
+#include "runtime/host_memory.h"
 
 namespace opwright::entries {
 namespace {
@@ -80,8 +82,10 @@ struct Registration {
     return true;
   }
 
+  // What is made goes to guards: the operator that the guard calls is of no use without it.
   bool Guard(const OpwrightStubOperator& op, const char* ns, std::vector<TorchHandle>* guards) {
     const std::string name = op.entry->def->name;
+    const size_t before = made.size();
     if (!Define(op, ns, StrCat("_", name, "_without_gradient"))) return false;
     TorchHandle library = Library(ns, "Autograd");
     if (library == nullptr) return false;
@@ -89,17 +93,18 @@ struct Registration {
       failure = StrCat("the guard of ", ns, "::", name, ": ", LastError(torch));
       return false;
     }
-    made.pop_back();
-    guards->push_back(library);
+    guards->insert(guards->end(), made.begin() + static_cast<ptrdiff_t>(before), made.end());
+    made.resize(before);
     return true;
   }
-
-  void Undo() {
-    for (auto library = made.rbegin(); library != made.rend(); ++library)
-      torch.delete_library(*library);
-    made.clear();
-  }
 };
+
+// The latest first: a guard before the operator that it calls.
+void Delete(const TorchShim& torch, std::vector<TorchHandle>* libraries) {
+  for (auto library = libraries->rbegin(); library != libraries->rend(); ++library)
+    torch.delete_library(*library);
+  libraries->clear();
+}
 
 // guarded: for a loader that knows nothing of gradients. Entering without takes guards away.
 int32_t Register(const char* ns, bool guarded, char* message, size_t message_size) {
@@ -113,10 +118,7 @@ int32_t Register(const char* ns, bool guarded, char* message, size_t message_siz
   const TorchShim* torch = FindTorch(&why);
   if (torch == nullptr) return why.empty() ? 1 : say(why);
   ForgetTorchFailure();
-  if (!guarded) {
-    for (TorchHandle guard : state.guards) torch->delete_library(guard);
-    state.guards.clear();
-  }
+  if (!guarded) Delete(*torch, &state.guards);
   if (state.entered) return 0;
   Registration registration{*torch, {}, {}};
   for (int32_t i = 0; i < opwright_stub.num_operators; ++i) {
@@ -126,9 +128,8 @@ int32_t Register(const char* ns, bool guarded, char* message, size_t message_siz
     const bool done = registration.Define(op, space, op.entry->def->name) &&
                       (!guarded || registration.Guard(op, space, &state.guards));
     if (!done) {
-      for (TorchHandle guard : state.guards) torch->delete_library(guard);
-      state.guards.clear();
-      registration.Undo();
+      Delete(*torch, &state.guards);
+      Delete(*torch, &registration.made);
       return say(registration.failure);
     }
   }
@@ -230,6 +231,19 @@ void RefuseGradients(const TorchShim& torch, const OpwrightOpDef& def, const Tor
   }
 }
 
+const OpwrightHost kNoThreads = {sizeof(OpwrightHost), nullptr, &host::Allocate,
+                                 &host::Release,       nullptr, &host::Log};
+
+// What is refused ends here: PyTorch has given its values away with the call.
+void RefuseOrPass(const TorchShim& torch, const OpwrightOpDef& def, const TorchValue* stack) {
+  try {
+    RefuseGradients(torch, def, stack);
+  } catch (...) {
+    const TorchArguments taken(def, kNoThreads, stack);
+    throw;
+  }
+}
+
 }  // namespace
 }  // namespace opwright::entries
 
@@ -243,7 +257,7 @@ void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
   const opwright::entries::TorchShim& torch = opwright::entries::Torch();
   const OpwrightOpDef& def = *opwright_stub.operators[index].entry->def;
   opwright::entries::ForgetTorchFailure();
-  opwright::entries::RefuseGradients(torch, def, stack);
+  opwright::entries::RefuseOrPass(torch, def, stack);
   const std::string name = StrCat(def.ns, "::_", def.name, "_without_gradient");
   if (torch.call(name.c_str(), "", stack, torch.version) != 0)
     opwright::entries::TorchRaise(

@@ -1,30 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The custom operator beside the native expression: gradients element by element, and times."""
+"""The custom operator beside the native expression: values and gradients element by element."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
+import numpy as np
+from train import Place
 
-from opwright._timing import minimum
-
-# The last dimension is that of bias and scale.
+# The last dimension is that of bias and scale; where it is the only one, all shapes are equal.
 SHAPES = ((8,), (3, 5), (32, 128), (4, 7, 33), (1, 1), (256, 1000), (0, 16))
-TIMED_SHAPES = ((8,), (32, 128), (256, 1024), (1024, 4096))
 INPUTS = ("x", "bias", "scale")
-CALLS = ("forward", "backward")
 
 
 def native(x, bias, scale):
     return (x + bias) * scale
 
 
+def exact(x, bias, scale, cotangent):
+    """y and the three gradients."""
+    rows = tuple(range(x.ndim - 1))
+    y = (x + bias) * scale
+    return (
+        y,
+        cotangent * scale,
+        (cotangent * scale).sum(rows),
+        (cotangent * (x + bias)).sum(rows),
+    )
+
+
 @dataclass
 class Comparison:
     """The largest absolute errors of one tensor over all its elements, both against float64."""
 
+    place: Place
     shape: tuple[int, ...]
     what: str  # "y", or the gradient of an input
     elements: int
@@ -37,77 +47,42 @@ class Comparison:
         return self.custom_error <= self.allowed  # false for NaN
 
 
-@dataclass
-class Timing:
-    """Minima of several repetitions, in microseconds for one call."""
-
-    shape: tuple[int, ...]
-    what: str  # "forward" or "backward"
-    native: float
-    custom: float
-
-
-def values_and_gradients(function: Callable, inputs, cotangent):
-    leaves = [value.detach().clone().requires_grad_() for value in inputs]
-    y = function(*leaves)
-    return [y.detach(), *torch.autograd.grad(y, leaves, cotangent)]
-
-
-def compare(function: Callable, shapes=SHAPES) -> list[Comparison]:
-    """Random inputs and cotangents; the native expression in float64 is right.
+def compare(place: Place, function: Callable, shapes=SHAPES) -> list[Comparison]:
+    """Random inputs and cotangents; numpy's float64 is right.
 
     Allowed is what rounding explains: a few float32 steps of the largest value, times the square
     root of the number of terms for the gradients that are sums over rows.
     """
     found = []
     for shape in shapes:
-        made = torch.Generator().manual_seed(sum(shape) + len(shape))
+        drawn = np.random.default_rng(sum(shape) + len(shape))
         sizes = (shape, shape[-1:], shape[-1:], shape)
-        exact = [torch.randn(size, generator=made, dtype=torch.float32) for size in sizes]
-        *inputs, cotangent = exact
-        right = values_and_gradients(
-            native, [value.double() for value in inputs], cotangent.double()
-        )
-        ours = values_and_gradients(function, inputs, cotangent)
-        theirs = values_and_gradients(native, inputs, cotangent)
-        rows = max(1, cotangent.numel() // shape[-1])
+        *inputs, cotangent = [drawn.standard_normal(size, dtype=np.float32) for size in sizes]
+        right = exact(*(value.astype(np.float64) for value in (*inputs, cotangent)))
+        ours = place.values_and_gradients(function, inputs, cotangent)
+        theirs = place.values_and_gradients(native, inputs, cotangent)
+        rows = max(1, cotangent.size // shape[-1])
         names = ["y", *(f"gradient of {name}" for name in INPUTS)]
         for name, ideal, own, peer in zip(names, right, ours, theirs, strict=True):
-            if own.shape != ideal.shape or own.dtype != torch.float32:
-                raise SystemExit(f"{name} has shape {list(own.shape)} and dtype {own.dtype}")
+            if own.shape != ideal.shape or own.dtype != np.float32:
+                raise SystemExit(
+                    f"{place}: {name} has shape {list(own.shape)} and dtype {own.dtype}"
+                )
             terms = rows**0.5 if name in ("gradient of bias", "gradient of scale") else 1.0
-            largest = ideal.abs().max().item() if ideal.numel() else 0.0
-            allowed = 4 * torch.finfo(torch.float32).eps * terms * max(largest, 1.0)
+            largest = np.abs(ideal).max(initial=1.0)
             found.append(
                 Comparison(
-                    shape, name, ideal.numel(), error(peer, ideal), error(own, ideal), allowed
+                    place,
+                    shape,
+                    name,
+                    ideal.size,
+                    error(peer, ideal),
+                    error(own, ideal),
+                    4 * np.finfo(np.float32).eps * terms * largest,
                 )
             )
     return found
 
 
 def error(value, ideal) -> float:
-    return (value.double() - ideal).abs().max().item() if ideal.numel() else 0.0
-
-
-def time_both(function: Callable, shapes=TIMED_SHAPES, repetitions: int = 15) -> list[Timing]:
-    rows = []
-    for shape in shapes:
-        own = times(function, shape, repetitions)
-        for what, peer, ours in zip(CALLS, times(native, shape, repetitions), own, strict=True):
-            rows.append(Timing(shape, what, peer, ours))
-    return rows
-
-
-def times(function: Callable, shape, repetitions: int) -> tuple[float, float]:
-    """Of the forward and of the backward call, in microseconds."""
-    inputs = [torch.randn(size, requires_grad=True) for size in (shape, shape[-1:], shape[-1:])]
-    cotangent = torch.randn(shape)
-    with torch.no_grad():
-        forward = minimum(lambda: function(*inputs), repetitions) * 1e6
-    y = function(*inputs)
-
-    def backward():
-        return torch.autograd.grad(y, inputs, cotangent, retain_graph=True)
-
-    return forward, minimum(backward, repetitions) * 1e6
+    return float(np.abs(value - ideal).max(initial=0.0))

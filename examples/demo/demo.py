@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator from its source to a trained network: build, validate, check, compare, train.
+"""An operator from its source to trained networks: build, validate, check, compare, train.
+
+One library in PyTorch and in MindSpore, beside the native expression.
 
     python examples/demo/demo.py [--operator FOLDER] [--epochs N] [--page FILE]
 
@@ -18,8 +20,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import compare
+import in_mindspore
+import in_torch
+import mindspore
 import numpy
 import page
+import times
 import torch
 import train
 
@@ -27,9 +33,10 @@ import opwright
 
 ROOT = Path(__file__).resolve().parents[2]
 OPERATOR = ROOT / "examples" / "fused_add_scale"
+PLACES = [*in_torch.PLACES, *in_mindspore.PLACES]
 LEAST_ACCURACY = 0.95
-# The forward values are equal; the gradients' sums are rounded differently, which training
-# carries on: a few 1e-6 after 20 epochs.
+# The forward values are equal; sums are rounded differently, in the gradients and from framework to
+# framework, which training carries on: a few 1e-6 after 20 epochs.
 LARGEST_LOSS_DIFFERENCE = 1e-4
 
 _started = time.perf_counter()
@@ -67,27 +74,31 @@ def show_comparisons(rows: list[compare.Comparison]) -> None:
     if wrong:
         worst = max(wrong, key=lambda row: row.custom_error)
         fail(
-            f"{worst.what} of shape {page.shape_text(worst.shape)} is off by "
-            f"{worst.custom_error:.2e}, "
-            f"{worst.allowed:.1e} is what rounding explains"
+            f"{worst.place}: {worst.what} of shape {page.shape_text(worst.shape)} is off by "
+            f"{worst.custom_error:.2e}, {worst.allowed:.1e} is what rounding explains"
         )
 
 
-def judge(runs: list[train.Run]) -> float:
-    """The largest difference of two losses of one step; fails when runs are not alike or bad."""
-    first, *others = runs
-    difference = max(
-        abs(a - b) for run in others for a, b in zip(first.losses, run.losses, strict=True)
-    )
-    print(f"    largest difference of the losses of one step: {difference:.2e}")
-    if not difference <= LARGEST_LOSS_DIFFERENCE:
-        fail(f"the loss curves differ by {difference:.2e}, allowed {LARGEST_LOSS_DIFFERENCE}")
+def train_all(custom, epochs: int) -> list[train.Run]:
+    runs = []
+    for place in PLACES:
+        native = train.train(place, "native expression", compare.native, epochs)
+        runs += [native, train.train(place, "custom operator", custom, epochs, native)]
+    return runs
+
+
+def judge(runs: list[train.Run]) -> None:
+    """Fails when runs are not alike or bad: custom ones beside their native one, that one beside
+    the first framework's."""
     for run in runs:
+        other = run.native or runs[0]
+        difference = max(run.distances(other))
+        if run is not other:
+            print(f"    {run} from {other}: largest loss difference {difference:.2e}")
+        if not difference <= LARGEST_LOSS_DIFFERENCE:
+            fail(f"{run}: {difference:.2e} from {other}, allowed {LARGEST_LOSS_DIFFERENCE}")
         if not run.accuracy > LEAST_ACCURACY:
-            fail(
-                f"{run.name} reaches {run.accuracy:.4f} on the test digits, due is {LEAST_ACCURACY}"
-            )
-    return difference
+            fail(f"{run} reaches {run.accuracy:.4f} on the test digits, due is {LEAST_ACCURACY}")
 
 
 def processor() -> str:
@@ -108,6 +119,7 @@ def facts(identity: str) -> dict[str, str]:
         "Opwright": opwright.__version__,
         "operator library": f"sha256 {identity}",
         "PyTorch": f"{torch.__version__}, {torch.get_num_threads()} thread",
+        "MindSpore": mindspore.__version__,
         "numpy": numpy.__version__,
         "Python": platform.python_version(),
         "compiler": compiler.stdout.splitlines()[0] if compiler.stdout else "",
@@ -136,27 +148,26 @@ def main() -> None:
     program("build", arguments.operator, "-o", library)
     step("check: kernels between guard pages, gradients against central differences")
     verdict = program("check", library)
-    step("load and register in PyTorch")
+    step("load: one library for both frameworks")
     loaded = opwright.load(library)
     custom = loaded.fused_add_scale
-    print(f"    {loaded}\n    torch.ops.opwright.fused_add_scale: y = (x + bias) * scale")
-    step("values and gradients beside the native expression, errors against float64")
-    comparisons = compare.compare(custom)
-    show_comparisons(comparisons)
+    print(f"    {loaded}\n    y = (x + bias) * scale")
+    comparisons = []
+    for place in PLACES:
+        step(f"{place}: values and gradients beside the native expression, errors against float64")
+        comparisons += compare.compare(place, custom)
+        show_comparisons([row for row in comparisons if row.place == place])
     step(f"train on handwritten digits: {train.NETWORK}")
-    runs = [
-        train.train("native expression", compare.native, arguments.epochs),
-        train.train("custom operator", custom, arguments.epochs),
-    ]
-    difference = judge(runs)
-    step("times, least of several measurements")
-    timings = compare.time_both(custom, repetitions=arguments.repetitions)
+    runs = train_all(custom, arguments.epochs)
+    judge(runs)
+    step("times in PyTorch, least of several measurements")
+    timings = times.time_both(custom, arguments.repetitions)
     for row in timings:
         print(
             f"    {page.shape_text(row.shape):>14} {row.what:9} native {row.native:9.2f} us, "
             f"custom {row.custom:9.2f} us"
         )
-    text = page.render(runs, difference, comparisons, timings, verdict, facts(loaded.identity))
+    text = page.render(runs, comparisons, timings, verdict, facts(loaded.identity))
     arguments.page.write_text(text, encoding="utf-8")
     step("done: the custom operator trains as the native expression does")
     print(arguments.page.resolve())

@@ -21,7 +21,12 @@
 #include <stdint.h>
 
 #define OPWRIGHT_ABI_MAJOR 1
-#define OPWRIGHT_ABI_MINOR 0
+#define OPWRIGHT_ABI_MINOR 1
+
+/* Whether a struct, which an older build may have made, has the field: what is read of every field
+ * that came after version 1.0. */
+#define OPWRIGHT_HAS(type, pointer, field) \
+  ((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
 
 /* The most dimensions that a tensor may have. */
 #define OPWRIGHT_MAX_RANK 32
@@ -250,6 +255,18 @@ typedef struct OpwrightCall {
   void (*set_shape)(void* frame, int32_t output, int32_t ndim, const int64_t* shape);
 } OpwrightCall;
 
+/* What a function kernel was compiled for: it takes no other metadef. Inputs, then outputs. */
+typedef struct OpwrightSignature {
+  size_t struct_size;
+  int32_t num_columns;
+  int32_t num_inputs;
+  int32_t num_outputs;
+  int32_t num_attrs;
+  const int32_t* kinds; /* kOpwrightRequired ... */
+  const OpwrightDType* dtypes; /* num_columns for each */
+  const int32_t* attr_types; /* kOpwrightAttrInt ... */
+} OpwrightSignature;
+
 /* What a kernel source defines, one for each operator. compute and infer_shape return 0, or call
  * fail and return another number; they may throw and are called through OpwrightOperatorEntry. */
 typedef struct OpwrightKernel {
@@ -261,6 +278,7 @@ typedef struct OpwrightKernel {
   int32_t (*infer_shape)(void* instance, const OpwrightCall* call); /* NULL: it has none */
   int32_t takes_expanded; /* 1: inputs named in broadcast(...) come expanded, with stride 0 */
   int32_t reserved;
+  const OpwrightSignature* signature; /* since 1.1; NULL: any metadef, as a class kernel asks */
 } OpwrightKernel;
 
 /* ---- What an operator library exports -------------------------------------------------------- */
@@ -324,6 +342,8 @@ typedef struct OpwrightNote {
   uint32_t op_def_size; /* sizeof(OpwrightOpDef) */
   char march[32];
   char opwright_version[32];
+  uint32_t features[4]; /* since 1.1: bits of the instruction sets that the code may use, numbered
+                           in src/base/cpu_features.cc; checked before the file is mapped */
 } OpwrightNote;
 
 /* ---- libopwright.so -------------------------------------------------------------------------- */

@@ -305,7 +305,8 @@ const T& Sample();
           ? &::opwright::detail::ClassKernel<Class>::InferShape                                \
           : nullptr,                                                                           \
       0,                                                                                       \
-      0};                                                                                      \
+      0,                                                                                       \
+      nullptr};                                                                                \
   }
 
 // Makes the function or function template `function` the kernel of op_name. It takes, in metadef

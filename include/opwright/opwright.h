@@ -15,6 +15,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -99,16 +100,43 @@ class Argument {
 // An attribute's value, by name.
 struct Attribute {
   using Value = std::variant<int64_t, double, bool, std::string, std::vector<int64_t>,
-                             std::vector<double>, std::vector<std::string>>;
-  Attribute(std::string attribute, int number)
-      : name(std::move(attribute)), value(int64_t{number}) {}
-  Attribute(std::string attribute, double number) : name(std::move(attribute)), value(number) {}
-  Attribute(std::string attribute, bool flag) : name(std::move(attribute)), value(flag) {}
+                             std::vector<double>, std::vector<std::string>, std::vector<bool>,
+                             std::vector<std::vector<int64_t>>>;
+  // Any type of number. Throws CL006 when an integer does not fit int64_t.
+  template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
+  Attribute(std::string attribute, Number number)
+      : name(std::move(attribute)), value(Of(name, number)) {}
   Attribute(std::string attribute, const char* text)
       : name(std::move(attribute)), value(std::string(text)) {}
+  // Lists of other types of numbers: list_int and list_float hold int64_t and double.
+  template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
+  Attribute(std::string attribute, const std::vector<Number>& numbers)
+      : name(std::move(attribute)), value(Of(name, numbers)) {}
   Attribute(std::string attribute, Value of) : name(std::move(attribute)), value(std::move(of)) {}
   std::string name;
   Value value;
+
+ private:
+  template <class Number>
+  using Carrier =
+      std::conditional_t<std::is_same_v<Number, bool>, bool,
+                         std::conditional_t<std::is_integral_v<Number>, int64_t, double>>;
+  template <class Number>
+  static Carrier<Number> Of(const std::string& attribute, Number number) {
+    if constexpr (std::is_unsigned_v<Number> && sizeof(Number) >= sizeof(int64_t))
+      if (number > static_cast<std::make_unsigned_t<int64_t>>(INT64_MAX))
+        throw Error("CL006", "attribute " + attribute + " is " + std::to_string(number) +
+                                 ", which int64_t does not hold");
+    return static_cast<Carrier<Number>>(number);
+  }
+  template <class Number>
+  static std::vector<Carrier<Number>> Of(const std::string& attribute,
+                                         const std::vector<Number>& numbers) {
+    std::vector<Carrier<Number>> values;
+    values.reserve(numbers.size());
+    for (const Number number : numbers) values.push_back(Of(attribute, number));
+    return values;
+  }
 };
 
 struct Shape {
@@ -215,14 +243,29 @@ class Operator {
         attr = List(kOpwrightAttrListInt, ints->size(), ints->data());
       } else if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
         attr = List(kOpwrightAttrListFloat, reals->size(), reals->data());
+      } else if (const auto* strings = std::get_if<std::vector<std::string>>(&value)) {
+        auto& pointers = Keep<const char*>();
+        for (const std::string& string : *strings) pointers.push_back(string.c_str());
+        attr = List(kOpwrightAttrListString, pointers.size(), pointers.data());
+      } else if (const auto* flags = std::get_if<std::vector<bool>>(&value)) {
+        auto& numbers = Keep<int64_t>();
+        for (const bool each : *flags) numbers.push_back(each ? 1 : 0);
+        attr = List(kOpwrightAttrListBool, numbers.size(), numbers.data());
       } else {
-        const auto& strings = std::get<std::vector<std::string>>(value);
-        auto pointers = std::make_unique<std::vector<const char*>>();
-        for (const std::string& string : strings) pointers->push_back(string.c_str());
-        attr = List(kOpwrightAttrListString, pointers->size(), pointers->data());
-        kept.push_back(std::move(pointers));
+        auto& rows = Keep<OpwrightAttr>();
+        for (const auto& row : std::get<std::vector<std::vector<int64_t>>>(value))
+          rows.push_back(List(kOpwrightAttrListInt, row.size(), row.data()));
+        attr = List(kOpwrightAttrListListInt, rows.size(), rows.data());
       }
       return attr;
+    }
+
+    // A list that lives as long as the values do.
+    template <class T>
+    std::vector<T>& Keep() {
+      auto list = std::make_shared<std::vector<T>>();
+      kept.push_back(list);
+      return *list;
     }
 
     static OpwrightAttr List(int32_t type, size_t size, const void* data) {
@@ -234,7 +277,7 @@ class Operator {
     }
 
     std::vector<OpwrightAttr> values;
-    std::vector<std::unique_ptr<std::vector<const char*>>> kept;
+    std::vector<std::shared_ptr<void>> kept;
   };
 
   std::shared_ptr<OpwrightOperator> op_;

@@ -12,6 +12,13 @@
 #include "opwright/c_api.h"
 #include "opwright/half.h"
 
+/* Of the archive in every operator library: the exception that is being handled, held for another
+ * thread (null without memory), and thrown there, which frees it. */
+extern "C" {
+__attribute__((visibility("hidden"))) void* opwright_entry_hold();
+[[noreturn]] __attribute__((visibility("hidden"))) void opwright_entry_rethrow(void* held);
+}
+
 namespace opwright {
 
 // A fixed number of values that somebody else owns.
@@ -208,6 +215,19 @@ T AttrAs(const OpwrightCall* call, const char* name) {
   return AttrReader<T>::Read(FindAttr(call, name, AttrReader<T>::kType, AttrReader<T>::kOther));
 }
 
+// Attribute i, for the build's generated code, which knows attributes by their place.
+template <class T>
+T AttrAt(const OpwrightCall* call, int32_t i) {
+  if (i < 0 || i >= call->num_attrs)
+    throw KernelError("the kernel was built for an attribute %d and the metadef lists %d of them",
+                      i, call->num_attrs);
+  const OpwrightAttr& attr = call->attrs[i];
+  if (attr.type != AttrReader<T>::kType && attr.type != AttrReader<T>::kOther)
+    throw KernelError("attribute %s has another type than the kernel was built for",
+                      call->def->attrs[i]->name);
+  return AttrReader<T>::Read(attr);
+}
+
 // Not inlined: the compiler would vectorize these few steps at each place that asks for a size.
 inline __attribute__((noinline, pure)) int64_t NumElements(const OpwrightTensor& tensor) {
   int64_t n = 1;
@@ -234,33 +254,25 @@ struct Parts {
   int64_t count_;
 };
 
-// One loop over parts, of any body: carries it over the C boundary of the host's parallel_for, which
-// shares out the numbers of the parts, and what it throws back.
+// One loop over parts, of any body: carries it over the C boundary of the host's parallel_for,
+// which shares out the numbers of the parts, and the first thing that it throws back.
 struct ParallelLoop {
   using Function = void (*)(const void* body, const Parts& parts, int64_t begin, int64_t end);
 
   Function function;
   const void* body;
   Parts parts;
-  int32_t failed;  // 0 none, 1 being written, 2 written
-  char message[256];
+  int32_t failed;
+  void* thrown;
 
   static void Run(void* self_pointer, int64_t begin, int64_t end) {
     auto* self = static_cast<ParallelLoop*>(self_pointer);
     try {
       self->function(self->body, self->parts, begin, end);
-    } catch (const KernelError& error) {
-      self->Keep(error.message);
     } catch (...) {
-      self->Keep("the body of ParallelFor threw");
+      if (__atomic_exchange_n(&self->failed, 1, __ATOMIC_ACQ_REL) == 0)
+        self->thrown = opwright_entry_hold();
     }
-  }
-  void Keep(const char* text) {
-    int32_t none = 0;
-    if (!__atomic_compare_exchange_n(&failed, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-      return;
-    snprintf(message, sizeof message, "%s", text);
-    __atomic_store_n(&failed, 2, __ATOMIC_RELEASE);
   }
 };
 
@@ -269,9 +281,11 @@ inline __attribute__((noinline)) void RunLoop(const OpwrightCall* call, int64_t 
   if (n <= 0) return;
   const Parts parts(n, grain);
   if (call->host == nullptr || parts.count() == 1) return function(body, parts, 0, parts.count());
-  ParallelLoop loop{function, body, parts, 0, {}};
+  ParallelLoop loop{function, body, parts, 0, nullptr};
   call->host->parallel_for(call->host->context, parts.count(), 1, &ParallelLoop::Run, &loop);
-  if (loop.failed != 0) ThrowMessage(loop.message);
+  if (loop.thrown != nullptr) opwright_entry_rethrow(loop.thrown);
+  if (loop.failed != 0)
+    throw KernelError("the body of ParallelFor threw, and there is no memory to say what");
 }
 
 // The one copy of a body's code, for the caller's thread and all others.

@@ -133,7 +133,9 @@ void AddNumbers(nb::module_& m) {
                                    {"broadcast", kOpwrightShapeBroadcast},
                                    {"kernel", kOpwrightShapeKernel},
                                    {"forward", kOpwrightShapeForward}});
-  m.attr("roles") = Numbers({{"input", kOpwrightRoleInput}, {"grad", kOpwrightRoleGrad}});
+  m.attr("roles") = Numbers({{"input", kOpwrightRoleInput},
+                             {"output", kOpwrightRoleOutput},
+                             {"grad", kOpwrightRoleGrad}});
   m.attr("shape_opcodes") = Numbers({{"push", kOpwrightPush},
                                      {"symbol", kOpwrightSymbol},
                                      {"attr", kOpwrightAttrInt64},
@@ -155,8 +157,7 @@ void AddNumbers(nb::module_& m) {
 void InitDef(nb::module_& m) {
   AddNumbers(m);
   m.def(
-      "torch_schema",
-      [](PyOperator& self) { return entries::TorchSchema(self.op->def(), ""); },
+      "torch_schema", [](PyOperator& self) { return entries::TorchSchema(self.op->def(), ""); },
       "The operator as a PyTorch schema without a name, as its library's own entry writes it.");
   m.def("definition", &DefDict, "The lowered metadef of an operator as dicts and lists.");
   m.def(

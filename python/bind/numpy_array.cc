@@ -32,10 +32,9 @@ bool IsBfloat16(PyArray_Descr* descr) {
 
 // numpy's numbers for the commonest types, in their order from NPY_BOOL on.
 constexpr OpwrightDType kFirstDTypes[] = {
-    {kOpwrightBool, 8, 1},  {kOpwrightInt, 8, 1},   {kOpwrightUInt, 8, 1},
-    {kOpwrightInt, 16, 1},  {kOpwrightUInt, 16, 1}, {kOpwrightInt, 32, 1},
-    {kOpwrightUInt, 32, 1}, {kOpwrightInt, 64, 1},  {kOpwrightUInt, 64, 1},
-    {kOpwrightInt, 64, 1},  {kOpwrightUInt, 64, 1}, {kOpwrightFloat, 32, 1},
+    {kOpwrightBool, 8, 1},  {kOpwrightInt, 8, 1},  {kOpwrightUInt, 8, 1},  {kOpwrightInt, 16, 1},
+    {kOpwrightUInt, 16, 1}, {kOpwrightInt, 32, 1}, {kOpwrightUInt, 32, 1}, {kOpwrightInt, 64, 1},
+    {kOpwrightUInt, 64, 1}, {kOpwrightInt, 64, 1}, {kOpwrightUInt, 64, 1}, {kOpwrightFloat, 32, 1},
     {kOpwrightFloat, 64, 1}};
 static_assert(std::size(kFirstDTypes) == NPY_DOUBLE + 1 && sizeof(npy_long) == 8);
 

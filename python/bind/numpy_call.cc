@@ -10,7 +10,6 @@
 #include "bind.h"
 #include "numpy_array.h"
 #include "runtime/dtype.h"
-#include "runtime/signature.h"
 #include "runtime/strided.h"
 
 namespace opwright::python {
@@ -115,7 +114,6 @@ class Call {
   PyObject* Run(PyOperator& op) {
     NumpyOutputs made(def_, arena_);
     if (out_ != nullptr) TakeOut();
-    GivePassedShapes(made);
     CallArguments arguments;
     arguments.wanted = has_wanted_ ? wanted_ : nullptr;
     arguments.inputs = inputs_;
@@ -125,6 +123,7 @@ class Call {
     arguments.attrs = attrs_;
     arguments.num_attrs = has_attrs_ ? def_.num_attrs : 0;
     arguments.allocator = out_ != nullptr ? nullptr : &made;
+    arguments.known_shapes = KnownShapes();
     Status status = [&] {
       const nb::gil_scoped_release release;
       return op.op->Call(arguments);
@@ -164,20 +163,21 @@ class Call {
   }
 
  private:
-  // An output whose shape was passed is made before the call, so that the dispatcher finds it
-  // given.
-  void GivePassedShapes(NumpyOutputs& made) {
-    if (shapes_ == nullptr) return;
-    const int32_t column = ValueOrRaise(SelectColumn(def_, inputs_, def_.num_inputs));
+  // The shapes that were passed, one an output, as the dispatcher takes them; null while one that
+  // is due is missing, so that it says which.
+  const ShapeView* KnownShapes() {
+    if (shapes_ == nullptr) return nullptr;
+    auto* known = arena_.Make<ShapeView>(def_.num_outputs);
     for (int32_t i = 0; i < def_.num_outputs; ++i) {
+      known[i] = {};
       const auto found = shapes_->find(def_.outputs[i]->name);
-      if (found == shapes_->end()) continue;
-      const std::vector<int64_t>& shape = found->second;
-      RaiseIfError(made.Allocate(i, 0, def_.outputs[i]->dtypes[column],
-                                 static_cast<int32_t>(shape.size()), shape.data(),
-                                 &out_tensors_[i]));
-      outputs_[i] = {&out_tensors_[i], 1};
+      if (found != shapes_->end())
+        known[i] = {static_cast<int32_t>(found->second.size()), found->second.data()};
+      else if (def_.shape_rules[i]->kind == kOpwrightShapeForward &&
+               def_.shape_rules[i]->num_args == 0)
+        return nullptr;
     }
+    return known;
   }
 
   void BindKeywords(PyObject* kwargs, Py_ssize_t positional) {

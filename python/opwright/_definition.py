@@ -14,7 +14,7 @@ REQUIRED, OPTIONAL, DYNAMIC = (
 SAME, BROADCAST, KERNEL, FORWARD = (
     _core.shape_rules[name] for name in ("same", "broadcast", "kernel", "forward")
 )
-ROLE_INPUT, ROLE_GRAD = (_core.roles[name] for name in ("input", "grad"))
+ROLE_INPUT, ROLE_OUTPUT, ROLE_GRAD = (_core.roles[name] for name in ("input", "output", "grad"))
 # Of the stack program: the name of an operation by its number.
 _OPERATIONS = {number: name for name, number in _core.shape_opcodes.items()}
 
@@ -117,6 +117,15 @@ def _is_number(size) -> bool:
     return type(size) is int
 
 
+def _pattern(param: Param) -> str:
+    """["...", "n", -1] as the metadef has it."""
+    if param.leading_any and not param.dims:
+        return "[-2]"
+    dims = ['"..."'] if param.leading_any else []
+    dims += [f'"{dim}"' if isinstance(dim, str) else str(dim) for dim in param.dims]
+    return f"[{', '.join(dims)}]"
+
+
 def _text(shape) -> str:
     return f"[{', '.join(str(size) for size in shape)}]"
 
@@ -172,17 +181,39 @@ class ShapeProgram:
             self._leading = tuple(shape[:lead])
 
     def _refuse(self, param: Param, shape, why: str):
-        dims = ['"..."'] if param.leading_any else []
-        dims += [f'"{dim}"' if isinstance(dim, str) else str(dim) for dim in param.dims]
-        pattern = "[-2]" if param.leading_any and not param.dims else f"[{', '.join(dims)}]"
         raise _errors.make(
             "CL004",
             f"{self._definition.name}: input {param.name} has shape {_text(shape)}, "
-            f"the metadef says {pattern}: {why}",
+            f"the metadef says {_pattern(param)}: {why}",
         )
 
     def output(self, index: int, item: int = 0, passed=None) -> tuple:
         """The shape of one tensor of an output. passed: what only a gradient call knows."""
+        shape = self._by_rule(index, item, passed)
+        param, rule = self._definition.outputs[index], self._definition.shape_rules[index]
+        if not self.take_output(index, shape):
+            vector = param.dims == (-1,) and not param.leading_any
+            raise _errors.make(
+                "CL005",
+                f"{self._definition.name}: the shape of output {param.name} by {rule.text} is "
+                f"{_text(shape)}, its shape list says {_pattern(param)}"
+                + ("; [-1] is rank 1, write [-2] for any rank" if vector else ""),
+            )
+        return shape
+
+    def take_output(self, index: int, shape) -> bool:
+        """Whether an output's shape is what its list says; binds what the list names."""
+        param = self._definition.outputs[index]
+        lead = len(shape) - len(param.dims)
+        if lead < 0 or (lead > 0 and not param.leading_any):
+            return False
+        for wanted, got in zip(param.dims, shape[lead:], strict=True):
+            due = self._symbols.setdefault(wanted, got) if isinstance(wanted, str) else wanted
+            if due != -1 and _is_number(due) and _is_number(got) and due != got:
+                return False
+        return True
+
+    def _by_rule(self, index: int, item: int, passed) -> tuple:
         definition = self._definition
         rule = definition.shape_rules[index]
 

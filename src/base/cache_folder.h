@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cache folder: $OPWRIGHT_CACHE, else $XDG_CACHE_HOME/opwright, else ~/.cache/opwright; mode
-// 0700, refused when others can write to it.
+// 0700, refused when others can write to it; $TMPDIR/opwright-cache-UID where it cannot be used.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -13,8 +14,19 @@ namespace opwright {
 // The path, whether it is there or not.
 std::string CacheFolderPath();
 
-// Makes the folder (and `below` in it) if needed. CA001: it belongs to somebody else or others can
-// write to it. CA002: it cannot be made or written.
-Expected<std::string> CacheFolder(const std::string& below = "");
+struct UsableCache {
+  std::string root;
+  // Why it is not CacheFolderPath(), but a folder of this user below the temporary one (CA004); ""
+  // when it is.
+  std::string reason;
+};
+
+// Makes the folder and those named below it, all to be written to; where that cannot be, the same
+// in the one place that stands in for it, for whoever asks. CA001: it belongs to somebody else or
+// others can write to it. CA002: neither can be made or written.
+Expected<UsableCache> OpenCacheFolder(std::span<const char* const> below);
+
+// One folder below it.
+Expected<std::string> CacheFolder(const std::string& below);
 
 }  // namespace opwright

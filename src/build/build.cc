@@ -12,6 +12,7 @@
 #include "build/cache.h"
 #include "build/compile.h"
 #include "build/link.h"
+#include "build/manifest.h"
 #include "build/plan.h"
 #include "build/process.h"
 #include "build/stub.h"
@@ -66,6 +67,7 @@ class Builder {
     stub.compiler = toolchain_.cxx.version;
     stub.march = plan_.flags.march;
     stub.opwright_version = OPWRIGHT_VERSION;
+    stub.features = EnabledFeatures(toolchain_.cxx, plan_.flags, cache_);
     exports_ = StubExports(stub);
     exports_.insert(exports_.end(), plan_.functions.begin(), plan_.functions.end());
     for (const Unit& unit : plan_.units) jobs_.push_back(UnitJob(unit, plan_, toolchain_.cxx));
@@ -104,10 +106,22 @@ class Builder {
     return "library";
   }
 
-  std::string LibraryPath(const std::vector<std::string>& object_keys) const {
+  // Of all that is known before the linker tells what it read.
+  std::string LinkBaseKey(const std::vector<std::string>& object_keys) const {
     Sha256 hash;
     hash.Field(link_key_);
     for (const std::string& key : object_keys) hash.Field(key);
+    return hash.Hex();
+  }
+
+  std::string LinkManifest(const std::string& base_key) const {
+    return JoinPath(cache_.Manifests(), StrCat("link-", base_key.substr(0, 40), ".txt"));
+  }
+
+  // state: of the files that were linked.
+  std::string LibraryPath(const std::string& base_key, const std::string& state) const {
+    Sha256 hash;
+    hash.Field(base_key).Field(state);
     return JoinPath(cache_.Libraries(),
                     StrCat(LibraryName(), "-", hash.Hex().substr(0, 20), ".so"));
   }
@@ -120,7 +134,10 @@ class Builder {
       if (!key.has_value()) return std::optional<std::string>();
       keys.push_back(std::move(*key));
     }
-    const std::string path = LibraryPath(keys);
+    const std::string base_key = LinkBaseKey(keys);
+    const std::optional<std::string> state = Manifest::CurrentState(LinkManifest(base_key));
+    if (!state.has_value()) return std::optional<std::string>();
+    const std::string path = LibraryPath(base_key, *state);
     const Presence presence = CheckPublished(path);
     if (presence == Presence::kWhole) return std::optional<std::string>(path);
     if (presence == Presence::kDamaged && !damage_told_) {
@@ -175,11 +192,20 @@ class Builder {
     Expected<TempFolder> scratch = TempFolder::Make(cache_.Temporary());
     if (!scratch.ok()) return WithId(scratch.TakeError(), "CA003");
     const std::string made = JoinPath(scratch->path(), "out.so");
-    Expected<std::string> command =
+    Expected<Linked> linked =
         LinkLibrary(cache_, link, plan_, toolchain_.cxx, scratch->path(), made);
-    if (!command.ok()) return command.TakeError();
-    result_.commands.push_back(*command);
-    std::string path = LibraryPath(keys);
+    if (!linked.ok()) return linked.TakeError();
+    result_.commands.push_back(linked->command);
+    if (linked->unsteady && !last_attempt_) return std::optional<std::string>();
+    const std::string base_key = LinkBaseKey(keys);
+    // Where the list is not whole nothing tells whether the library is up to date: it is linked
+    // anew each time.
+    Expected<std::string> state =
+        linked->lists_all ? Manifest::Write(LinkManifest(base_key), linked->files,
+                                            plan_.flags.library_dirs)
+                          : Sha256OfFile(made);
+    if (!state.ok()) return WithId(state.TakeError(), "CA003");
+    std::string path = LibraryPath(base_key, *state);
     OPWRIGHT_RETURN_IF_ERROR(Publish(made, path));
     return std::optional<std::string>(std::move(path));
   }
@@ -213,15 +239,11 @@ Status CopyOut(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-Expected<Result> Build(const Request& request) {
-  Expected<Cache> cache = Cache::Open();
-  if (!cache.ok()) return cache.TakeError();
-  Expected<Toolchain> toolchain = FindToolchain(*cache);
-  if (!toolchain.ok()) return toolchain.TakeError();
+Expected<Result> BuildIn(Cache* cache, const Toolchain& toolchain, const Request& request) {
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {
     Expected<std::optional<Result>> built =
-        Builder(request, &*cache, *toolchain, attempt == kAttempts).Run();
+        Builder(request, cache, toolchain, attempt == kAttempts).Run();
     if (!built.ok()) return built.TakeError();
     if (!built->has_value()) continue;
     Result result = std::move(**built);
@@ -234,6 +256,14 @@ Expected<Result> Build(const Request& request) {
     }
     return result;
   }
+}
+
+Expected<Result> Build(const Request& request) {
+  Expected<Cache> cache = Cache::Open();
+  if (!cache.ok()) return cache.TakeError();
+  Expected<Toolchain> toolchain = FindToolchain(*cache);
+  if (!toolchain.ok()) return toolchain.TakeError();
+  return BuildIn(&*cache, *toolchain, request);
 }
 
 }  // namespace opwright::build

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "build/cache.h"
+#include "build/toolchain.h"
 
 namespace opwright::build {
 
@@ -27,6 +29,8 @@ struct Result {
   std::vector<std::string> commands;  // the compiler commands that were run
 };
 
+// In the user's cache, with the compilers of this machine.
 Expected<Result> Build(const Request& request);
+Expected<Result> BuildIn(Cache* cache, const Toolchain& toolchain, const Request& request);
 
 }  // namespace opwright::build

@@ -23,27 +23,6 @@ constexpr std::string_view kMagic = "opwright cache entry 1";
 
 std::string SumFile(const std::string& place) { return place + ".sum"; }
 
-// The folders in root; an error without id when one cannot be written.
-Status MakeUses(const std::string& root) {
-  for (const char* name : kFolders) {
-    const std::string folder = JoinPath(root, name);
-    OPWRIGHT_RETURN_IF_ERROR(MakeFolders(folder, 0700));
-    if (access(folder.c_str(), W_OK | X_OK) != 0)
-      return MakeError("", StrCat("cannot write ", folder, ": ", std::strerror(errno)));
-  }
-  return {};
-}
-
-// Below the temporary folder, where anybody can make names: it must be a folder, ours, and closed.
-Status MakeFallback(const std::string& root) {
-  OPWRIGHT_RETURN_IF_ERROR(MakeFolders(root, 0700));
-  struct stat info{};
-  if (lstat(root.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
-      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return MakeError("", StrCat(root, " is not a folder that only this user can write"));
-  return MakeUses(root);
-}
-
 std::string SumText(int64_t size, const std::string& hash) {
   return StrCat(kMagic, "\nsize ", size, "\nsha256 ", hash, "\n");
 }
@@ -51,26 +30,24 @@ std::string SumText(int64_t size, const std::string& hash) {
 }  // namespace
 
 Expected<Cache> Cache::Open() {
-  Expected<std::string> root = CacheFolder();
-  if (!root.ok() && root.error().id == "CA001") return root.TakeError();
-  std::string reason = root.ok() ? "" : root.error().message;
-  if (root.ok()) {
-    Status made = MakeUses(*root);
-    if (made.ok()) return Cache(*root);
-    reason = StrCat("the cache folder ", *root, " cannot be used: ", made.error().message);
-  }
-  const char* temporary = std::getenv("TMPDIR");
-  Cache fallback(JoinPath(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
-                          StrCat("opwright-cache-", geteuid())));
-  if (Status made = MakeFallback(fallback.root_); !made.ok())
-    return MakeError("CA002", StrCat(reason, "; and ", made.error().message));
+  Expected<UsableCache> usable = OpenCacheFolder(kFolders);
+  if (!usable.ok()) return usable.TakeError();
+  Cache cache(usable->root);
+  if (usable->reason.empty()) return cache;
   Diagnostic warning;
   warning.id = "CA004";
   warning.severity = Severity::kWarning;
-  warning.message = std::move(reason);
-  warning.hint = StrCat(fallback.root_, " is used instead");
-  fallback.warnings_.push_back(std::move(warning));
-  return fallback;
+  warning.message = usable->reason;
+  warning.hint = StrCat(usable->root, " is used instead");
+  cache.warnings_.push_back(std::move(warning));
+  return cache;
+}
+
+Expected<Cache> Cache::In(const std::string& folder) {
+  for (const char* name : kFolders)
+    if (Status made = MakeFolders(JoinPath(folder, name), 0700); !made.ok())
+      return WithId(made.TakeError(), "CA002");
+  return Cache(folder);
 }
 
 Expected<std::string> Cache::ContentHash(const std::string& path) const {

@@ -20,9 +20,11 @@ class Cache {
   // of this user below the system's temporary folder, with a warning; one that is not safe is
   // refused.
   static Expected<Cache> Open();
+  // One in a folder that is there and is the caller's own, for a build of which nothing is kept.
+  static Expected<Cache> In(const std::string& folder);
 
   const std::string& root() const { return root_; }
-  std::vector<Diagnostic>& warnings() { return warnings_; }
+  const std::vector<Diagnostic>& warnings() const { return warnings_; }
 
   // Folders by use; they exist.
   std::string Libraries() const { return Folder("lib"); }

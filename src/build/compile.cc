@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build/compile.h"
 
-#include <sys/stat.h>
 #include <time.h>
 
 #include <algorithm>
@@ -32,14 +31,6 @@ std::string ManifestPath(const Cache& cache, const CompileJob& job) {
 
 std::string KeyOf(const CompileJob& job, const std::string& state) {
   return Sha256().Field(job.base_key).Field(state).Hex();
-}
-
-// Whether a file may have changed since a compilation began.
-bool ChangedSince(const timespec& start, const std::string& path) {
-  struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return true;
-  return info.st_mtim.tv_sec > start.tv_sec ||
-         (info.st_mtim.tv_sec == start.tv_sec && info.st_mtim.tv_nsec >= start.tv_nsec);
 }
 
 // The error of a failed compilation, the user's first line in its first sentence.

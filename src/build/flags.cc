@@ -35,9 +35,9 @@ std::string NativeLevel() {
 }
 
 // The longer ones before those that they begin with.
-constexpr std::string_view kWithValue[] = {"-iquote", "-isystem", "-idirafter", "-include",
-                                           "-imacros", "-I",      "-L",         "-l",
-                                           "-D",       "-U",      "-Xlinker"};
+constexpr std::string_view kWithValue[] = {"-iquote",  "-isystem", "-idirafter", "-include",
+                                           "-imacros", "-I",       "-L",         "-l",
+                                           "-D",       "-U",       "-Xlinker"};
 
 class Reader {
  public:
@@ -47,10 +47,7 @@ class Reader {
     for (size_t i = 0; i < flags.size(); ++i) {
       const std::string& flag = flags[i];
       if (flag.empty()) continue;
-      if (flag[0] == '@')
-        return MakeError("BD018", StrCat("the flag ", flag,
-                                         " names a file of flags, whose content would not "
-                                         "be part of the cache key: give the flags themselves"));
+      if (flag[0] == '@') return FileOfFlags(flag);
       std::string option;
       std::string value;
       bool joined = false;
@@ -62,10 +59,11 @@ class Reader {
         }
         OPWRIGHT_RETURN_IF_ERROR(WithValue(option, value));
       } else {
-        Plain(flag);
+        OPWRIGHT_RETURN_IF_ERROR(Plain(flag));
       }
     }
     FindLibraries();
+    out_.library_dirs = library_dirs_;
     return {};
   }
 
@@ -83,11 +81,29 @@ class Reader {
     return false;
   }
 
+  static Error FileOfFlags(const std::string& flag) {
+    return MakeError("BD018", StrCat("the flag ", flag,
+                                     " names a file of flags, whose content would not "
+                                     "be part of the cache key: give the flags themselves"));
+  }
+
+  // A word for the linker alone. A file that it names is a part of the key: the linker lists those
+  // that it links (link.cc), and not those that say how, such as --retain-symbols-file's.
+  Status LinkerWord(const std::string& word) {
+    if (word.starts_with('@')) return FileOfFlags(word);
+    const size_t equals = word.find('=');
+    const std::string path = equals == word.npos ? word : word.substr(equals + 1);
+    if (path.starts_with('/') && FileExists(path) && !IsDirectory(path))
+      out_.libraries.push_back(path);
+    return {};
+  }
+
   Status WithValue(const std::string& option, const std::string& value) {
     if (option == "-D" || option == "-U") {
       out_.compile.push_back(option + value);
     } else if (option == "-Xlinker") {
       out_.link.insert(out_.link.end(), {option, value});
+      return LinkerWord(value);
     } else if (option == "-l") {
       // What these hold in the form that this one replaces is in every operator library already.
       if (value == "acl" || value == "ascendcl") return {};
@@ -119,7 +135,7 @@ class Reader {
     return {};
   }
 
-  void Plain(const std::string& flag) {
+  Status Plain(const std::string& flag) {
     if (flag.starts_with("-march=")) {
       if (out_.march.empty()) out_.march = flag.substr(7);
     } else if (flag == "-ffast-math" || flag == "-Ofast" || flag == "-funsafe-math-optimizations") {
@@ -132,6 +148,9 @@ class Reader {
     } else if (flag.starts_with("-Wl,") || flag == "-pthread" || flag.starts_with("-fuse-ld=")) {
       out_.link.push_back(flag);
       if (flag == "-pthread") out_.compile.push_back(flag);
+      if (flag.starts_with("-Wl,"))
+        for (const std::string& word : Split(flag.substr(4), ','))
+          OPWRIGHT_RETURN_IF_ERROR(LinkerWord(word));
     } else if (flag == "-shared" || flag == "-c" || flag == "-fPIC" || flag == "-fpic") {
       // Always so.
     } else {
@@ -139,18 +158,28 @@ class Reader {
       if (flag.starts_with("-fsanitize=") || flag == "-fopenmp" || flag == "--coverage")
         out_.link.push_back(flag);
     }
+    return {};
+  }
+
+  // The file that a -l finds in one folder, "" when none: -l:FILE names it, else a shared object
+  // goes before an archive.
+  static std::string LibraryIn(const std::string& folder, const std::string& name) {
+    std::vector<std::string> files = {StrCat("lib", name, ".so"), StrCat("lib", name, ".a")};
+    if (name.starts_with(':')) files = {name.substr(1)};
+    for (const std::string& file : files)
+      if (std::string path = JoinPath(folder, file); FileExists(path)) return path;
+    return "";
   }
 
   void FindLibraries() {
     for (const std::string& name : names_) {
       for (const std::string& folder : library_dirs_) {
-        const std::string shared = JoinPath(folder, StrCat("lib", name, ".so"));
-        const std::string archive = JoinPath(folder, StrCat("lib", name, ".a"));
-        if (!FileExists(shared) && !FileExists(archive)) continue;
-        out_.libraries.push_back(FileExists(shared) ? shared : archive);
+        const std::string found = LibraryIn(folder, name);
+        if (found.empty()) continue;
+        out_.libraries.push_back(found);
         // What was found at link is found at load.
         const std::string rpath = StrCat("-Wl,-rpath,", folder);
-        if (FileExists(shared) &&
+        if (!found.ends_with(".a") &&
             std::find(out_.link.begin(), out_.link.end(), rpath) == out_.link.end())
           out_.link.push_back(rpath);
         break;

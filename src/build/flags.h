@@ -16,7 +16,9 @@ struct Flags {
   std::vector<std::string> compile;
   std::vector<std::string> link;  // -L, -l, -Wl,... in the order given
   std::vector<std::string> include_dirs;  // of -I, -iquote and -isystem, absolute
-  std::vector<std::string> libraries;  // files that a -l names in a -L folder of the user
+  std::vector<std::string> library_dirs;  // of -L, absolute
+  // Files that a -l finds in a -L folder of the user, or that a word for the linker names.
+  std::vector<std::string> libraries;
   std::string march;  // "" the baseline
   std::vector<Diagnostic> warnings;
 };

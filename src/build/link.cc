@@ -1,14 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build/link.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
 #include "base/file.h"
 #include "base/layout.h"
 #include "base/text.h"
 #include "build/compile.h"
 #include "build/link_output.h"
+#include "build/manifest.h"
 #include "build/process.h"
 
 namespace opwright::build {
+namespace {
+
+// An archive that holds the names of its members only.
+bool IsThin(const std::string& path) {
+  constexpr char kMagic[] = "!<thin>\n";
+  char start[sizeof kMagic - 1] = {};
+  FILE* const file = fopen(path.c_str(), "re");
+  if (file == nullptr) return false;
+  const size_t read = fread(start, 1, sizeof start, file);
+  fclose(file);
+  return read == sizeof start && memcmp(start, kMagic, sizeof start) == 0;
+}
+
+// Reads what the linker wrote down.
+void TakeFiles(const std::string& rule, const std::vector<std::string>& known,
+               const std::string& scratch, const timespec& start, Linked* linked) {
+  Expected<std::string> text = ReadFile(rule);
+  if (!text.ok()) return;
+  // After the first rule, each file is repeated as a target.
+  linked->lists_all = true;
+  for (std::string& file : ParseDependencies(text->substr(0, text->find("\n\n")))) {
+    if (file.starts_with(scratch) || !FileExists(file)) continue;  // of the link itself
+    linked->lists_all = linked->lists_all && !IsThin(file);
+    if (std::find(known.begin(), known.end(), file) != known.end()) continue;
+    linked->unsteady = linked->unsteady || ChangedSince(start, file);
+    linked->files.push_back(std::move(file));
+  }
+}
+
+}  // namespace
 
 Expected<std::string> EntryArchive() {
   std::string path = JoinPath(Layout().lib_dir, "libopwright_entries.a");
@@ -19,9 +54,9 @@ Expected<std::string> EntryArchive() {
   return path;
 }
 
-Expected<std::string> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan& plan,
-                                  const Compiler& compiler, const std::string& scratch,
-                                  const std::string& output) {
+Expected<Linked> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan& plan,
+                             const Compiler& compiler, const std::string& scratch,
+                             const std::string& output) {
   Expected<std::string> archive = EntryArchive();
   if (!archive.ok()) return archive.TakeError();
   const std::string script = JoinPath(scratch, "exports.map");
@@ -43,10 +78,28 @@ Expected<std::string> LinkLibrary(const Cache& cache, const LinkJob& job, const 
   add(plan.flags.link);
   add({"-o", output});
 
-  Expected<Finished> run = RunProcess(command);
+  Linked linked;
+  const std::string rule = JoinPath(scratch, "link.d");
+  std::vector<std::string> listing = command;
+  listing.push_back("-Wl,--dependency-file=" + rule);
+  timespec start{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &start);
+  Expected<Finished> run = RunProcess(listing);
+  // A linker older than the option.
+  if (run.ok() && !run->ok() && run->output.find("dependency-file") != std::string::npos)
+    run = RunProcess(command);
+  else
+    command = std::move(listing);
   if (!run.ok()) return run.TakeError();
-  std::string shown = CommandText(command);
-  if (run->ok()) return shown;
+  linked.command = CommandText(command);
+  if (run->ok()) {
+    std::vector<std::string> known = job.objects;
+    for (const auto* more : {&plan.inputs.objects, &plan.flags.libraries})
+      known.insert(known.end(), more->begin(), more->end());
+    known.push_back(*archive);
+    TakeFiles(rule, known, scratch, start, &linked);
+    return linked;
+  }
 
   LinkInputs inputs;
   inputs.sources = job.sources;
@@ -55,7 +108,7 @@ Expected<std::string> LinkLibrary(const Cache& cache, const LinkJob& job, const 
   for (const std::string& library : plan.flags.libraries) inputs.objects.push_back(library);
   for (const Unit& unit : plan.units) inputs.scans[unit.source] = unit.scan;
   Error error = DescribeLinkFailure(run->output, inputs);
-  if (const std::string log = WriteLog(cache, job.name, shown, run->output); !log.empty())
+  if (const std::string log = WriteLog(cache, job.name, linked.command, run->output); !log.empty())
     error.message += StrCat("; the linker's whole output is in ", log);
   return error;
 }

@@ -24,9 +24,20 @@ struct LinkJob {
 // The archive that every operator library carries.
 Expected<std::string> EntryArchive();
 
-// Writes output. Returns the command.
-Expected<std::string> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan& plan,
-                                  const Compiler& compiler, const std::string& scratch,
-                                  const std::string& output);
+struct Linked {
+  std::string command;
+  // What the linker read besides the objects of the job and what the plan names, as it lists it
+  // itself: an archive that a linker script names, for one.
+  std::vector<std::string> files;
+  // Whether the list is whole: not when the linker cannot make one, or links a thin archive, whose
+  // members it leaves out.
+  bool lists_all = false;
+  bool unsteady = false;  // one of them changed while it was linked
+};
+
+// Writes output.
+Expected<Linked> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan& plan,
+                             const Compiler& compiler, const std::string& scratch,
+                             const std::string& output);
 
 }  // namespace opwright::build

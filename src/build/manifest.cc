@@ -16,11 +16,12 @@ namespace {
 
 constexpr std::string_view kMagic = "opwright manifest 1";
 
-// Installed by a package manager, which sets time and size: hashing hundreds of them would cost
-// more than all the rest of a cache hit.
+// Installed by a package manager, libraries too, which sets time and size: hashing hundreds of them
+// would cost more than all the rest of a cache hit.
 bool IsSystemHeader(const std::string& path) {
   return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") ||
-         path.starts_with("/usr/local/include/");
+         path.starts_with("/usr/local/include/") || path.starts_with("/lib/") ||
+         path.starts_with("/lib64/");
 }
 
 std::string State(const std::vector<std::string>& headers,
@@ -65,6 +66,13 @@ std::vector<std::string> ParseDependencies(std::string_view rule) {
   std::set<std::string> seen;
   std::erase_if(paths, [&](const std::string& one) { return !seen.insert(one).second; });
   return paths;
+}
+
+bool ChangedSince(const timespec& start, const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return true;
+  return info.st_mtim.tv_sec > start.tv_sec ||
+         (info.st_mtim.tv_sec == start.tv_sec && info.st_mtim.tv_nsec >= start.tv_nsec);
 }
 
 std::string DescribeHeaders(const std::vector<std::string>& headers) {

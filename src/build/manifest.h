@@ -2,8 +2,10 @@
 //
 // Which headers a source included when it was last compiled. The key of a compilation is known
 // before the compiler has run: the source, flags and compiler find the manifest, and the manifest
-// the headers whose content completes the key.
+// the headers whose content completes the key. So it is for a link and the files that it reads.
 #pragma once
+
+#include <time.h>
 
 #include <optional>
 #include <string>
@@ -16,6 +18,9 @@ namespace opwright::build {
 
 // Paths from a make rule as -MD writes it, in order, the source and standard input left out.
 std::vector<std::string> ParseDependencies(std::string_view rule);
+
+// Whether a file may have changed since a compilation began.
+bool ChangedSince(const timespec& start, const std::string& path);
 
 // What the headers are now: one line each, with their content's hash (a system header with its size
 // and time). Empty when one of them is gone.

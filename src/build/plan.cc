@@ -244,6 +244,7 @@ class Planner {
         found.push_back(kernel.op);
     }
     std::vector<std::string> operator_names;
+    operator_names.reserve(plan_.operators.size());
     for (const metadef::Operator& op : plan_.operators) operator_names.push_back(op.name);
     for (const metadef::Operator& op : plan_.operators) {
       if (std::find(found.begin(), found.end(), op.name) != found.end()) continue;

@@ -2,7 +2,9 @@
 #include "build/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -10,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -31,12 +34,13 @@ std::vector<std::string> Environment() {
       continue;
     kept.emplace_back(text);
   }
-  kept.push_back("LC_ALL=C.UTF-8");
+  kept.emplace_back("LC_ALL=C.UTF-8");
   return kept;
 }
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
@@ -78,15 +82,35 @@ int InputFile(std::string_view input) {
   return fd;
 }
 
+using Clock = std::chrono::steady_clock;
+
+// Whether there is something to read, or an end of it, before the deadline.
+bool ReadableBefore(int fd, Clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd waiting{fd, POLLIN, 0};
+    const int ready = poll(&waiting, 1, static_cast<int>(std::clamp<int64_t>(left, 0, 1000)));
+    if (ready > 0) return true;
+    if (left <= 0) return false;
+  }
+}
+
 }  // namespace
 
 Expected<Finished> RunProcess(const std::vector<std::string>& argv, std::string_view input) {
+  RunOptions options;
+  options.input = input;
+  return RunProcess(argv, options);
+}
+
+Expected<Finished> RunProcess(const std::vector<std::string>& argv, const RunOptions& options) {
+  const bool limited = options.seconds > 0;
   std::vector<std::string> arguments = argv;
   std::vector<std::string> variables = Environment();
   const std::vector<char*> argument_pointers = Pointers(arguments);
   const std::vector<char*> variable_pointers = Pointers(variables);
 
-  const Fd in(InputFile(input));
+  const Fd in(InputFile(options.input));
   int ends[2];
   if (in.get() < 0 || pipe2(ends, O_CLOEXEC) != 0) return SpawnError(argv[0], errno);
   const Fd out(ends[0]);
@@ -97,17 +121,30 @@ Expected<Finished> RunProcess(const std::vector<std::string>& argv, std::string_
   posix_spawn_file_actions_adddup2(&actions, in.get(), 0);
   posix_spawn_file_actions_adddup2(&actions, child_out.get(), 1);
   posix_spawn_file_actions_adddup2(&actions, child_out.get(), 2);
-  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  if (!options.in_working_folder) posix_spawn_file_actions_addchdir_np(&actions, "/");
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A group of its own can be killed whole.
+  if (limited) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, argv[0].c_str(), &actions, nullptr,
+  const int failed = posix_spawn(&child, argv[0].c_str(), &actions, &attributes,
                                  argument_pointers.data(), variable_pointers.data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   child_out.Close();
   if (failed != 0) return SpawnError(argv[0], failed);
 
   Finished finished;
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(std::min(options.seconds, 1e6)));
   char buffer[16384];
   for (;;) {
+    if (limited && !ReadableBefore(out.get(), deadline)) {
+      finished.timed_out = true;
+      kill(-child, SIGKILL);
+      break;
+    }
     const ssize_t n = read(out.get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
@@ -151,8 +188,9 @@ int CompileJobs() {
     if (allowed > 0 && period > 0)
       jobs = std::min(jobs, static_cast<int>(std::max(1L, (allowed + period - 1) / period)));
   }
-  if (const char* asked = std::getenv("MAX_JOBS"); asked != nullptr && std::atoi(asked) > 0)
-    jobs = std::min(jobs, std::atoi(asked));
+  if (const char* asked = std::getenv("MAX_JOBS"))
+    if (const long most = std::strtol(asked, nullptr, 10); most > 0)
+      jobs = static_cast<int>(std::min<long>(jobs, most));
   return std::max(jobs, 1);
 }
 

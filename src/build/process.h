@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a compiler: no shell, text given on standard input, output captured.
+// Runs a program, mostly a compiler: no shell, text given on standard input, output captured.
 #pragma once
 
 #include <string>
@@ -14,12 +14,20 @@ namespace opwright::build {
 struct Finished {
   int exit_code = 0;  // 128 + the signal's number when it was killed
   std::string output;  // standard output and error, in the order of writing
+  bool timed_out = false;  // killed, with the programs that it started
   bool ok() const { return exit_code == 0; }
 };
 
-// argv[0] is a path. The program runs in "/", so that what it writes does not depend on the
-// caller's working folder, and under C.UTF-8, so that its messages are English and paths keep their
-// bytes.
+struct RunOptions {
+  std::string_view input;
+  double seconds = 0;  // the time it may take; 0: any
+  bool in_working_folder =
+      false;  // else in "/", so that its output does not depend on the caller's
+};
+
+// argv[0] is a path. The program runs under C.UTF-8, so that its messages are English and paths
+// keep their bytes.
+Expected<Finished> RunProcess(const std::vector<std::string>& argv, const RunOptions& options);
 Expected<Finished> RunProcess(const std::vector<std::string>& argv, std::string_view input = {});
 
 // The command as one could type it.

@@ -156,6 +156,8 @@ class DefWriter {
 };
 
 std::string Note(const StubRequest& request) {
+  std::vector<std::string> features;
+  for (const uint32_t word : request.features) features.push_back(StrCat(word, "u"));
   return StrCat(
       "__attribute__((section(OPWRIGHT_NOTE_SECTION), used, aligned(4))) static const OpwrightNote "
       "note = {\n"
@@ -164,7 +166,8 @@ std::string Note(const StubRequest& request) {
       "    sizeof(OpwrightNote) - offsetof(OpwrightNote, struct_size), OPWRIGHT_ABI_MAJOR, "
       "OPWRIGHT_ABI_MINOR,\n"
       "    sizeof(OpwrightTensor), sizeof(OpwrightCall), sizeof(OpwrightOpDef), ",
-      CString(request.march), ", ", CString(request.opwright_version), "};\n");
+      CString(request.march), ", ", CString(request.opwright_version), ", {",
+      Join(features, ", "), "}};\n");
 }
 
 // What each framework's loader needs of one operator: functions that carry its number, where the

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cpu_features.h"
 #include "opwright/c_api.h"
 
 namespace opwright::build {
@@ -21,6 +22,7 @@ struct StubRequest {
   std::string compiler;
   std::string march;
   std::string opwright_version;
+  CpuFeatures features = {};  // that the code may use
 };
 
 // C11, with no header but opwright/stub.h; the same bytes for the same request.

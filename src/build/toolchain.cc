@@ -23,18 +23,6 @@ bool Runnable(const std::string& path) {
   return !IsDirectory(path) && access(path.c_str(), X_OK) == 0;
 }
 
-// The program's absolute path, "" when it is not there.
-std::string FindProgram(const std::string& name) {
-  if (name.find('/') != name.npos) return Runnable(name) ? AbsolutePath(name) : "";
-  const std::string path = Environment("PATH");
-  if (path.empty()) return "";
-  for (const std::string& folder : Split(path, ':')) {
-    const std::string candidate = AbsolutePath(JoinPath(folder.empty() ? "." : folder, name));
-    if (Runnable(candidate)) return candidate;
-  }
-  return "";
-}
-
 Status ReadVersion(Compiler* compiler, const Cache& cache) {
   const std::string kept =
       JoinPath(cache.Tools(), StrCat(Sha256Hex(compiler->identity).substr(0, 32), ".version"));
@@ -94,12 +82,52 @@ Expected<Compiler> Find(const char* variable, const char* language,
 
 }  // namespace
 
+std::string FindProgram(const std::string& name) {
+  if (name.find('/') != name.npos) return Runnable(name) ? AbsolutePath(name) : "";
+  const std::string path = Environment("PATH");
+  if (path.empty()) return "";
+  for (const std::string& folder : Split(path, ':')) {
+    const std::string candidate = AbsolutePath(JoinPath(folder.empty() ? "." : folder, name));
+    if (Runnable(candidate)) return candidate;
+  }
+  return "";
+}
+
+Expected<Compiler> FindCxxCompiler(const Cache& cache) {
+  return Find("CXX", "C++", {"c++", "g++", "clang++"}, cache);
+}
+
+Expected<Compiler> FindCCompiler(const Cache& cache) {
+  return Find("CC", "C", {"cc", "gcc", "clang"}, cache);
+}
+
 Expected<Toolchain> FindToolchain(const Cache& cache) {
-  Expected<Compiler> cxx = Find("CXX", "C++", {"c++", "g++", "clang++"}, cache);
+  Expected<Compiler> cxx = FindCxxCompiler(cache);
   if (!cxx.ok()) return cxx.TakeError();
-  Expected<Compiler> c = Find("CC", "C", {"cc", "gcc", "clang"}, cache);
+  Expected<Compiler> c = FindCCompiler(cache);
   if (!c.ok()) return c.TakeError();
   return Toolchain{std::move(*cxx), std::move(*c)};
+}
+
+CpuFeatures EnabledFeatures(const Compiler& compiler, const Flags& flags, const Cache& cache) {
+  std::vector<std::string> command = compiler.command;
+  if (!flags.march.empty()) command.push_back("-march=" + flags.march);
+  for (const std::string& flag : flags.compile)
+    if (flag.starts_with("-m")) command.push_back(flag);
+  command.insert(command.end(), {"-dM", "-E", "-x", "c++", "-"});
+  const std::string place = StrCat(compiler.identity, "\n", CommandText(command));
+  const std::string kept =
+      JoinPath(cache.Tools(), StrCat(Sha256Hex(place).substr(0, 32), ".macros"));
+  Expected<std::string> macros = ReadFile(kept);
+  if (!macros.ok() || macros->empty()) {
+    Expected<Finished> run = RunProcess(command);
+    // What is wrong with a flag the compilation says.
+    if (!run.ok() || !run->ok()) return {};
+    macros = run->output;
+    // Only a help for later: that it cannot be kept is no failure.
+    (void)WriteFileAtomic(kept, *macros, 0600);
+  }
+  return FeaturesOfMacros(*macros);
 }
 
 std::string CompilerEnvironment() {

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/cpu_features.h"
 #include "base/error.h"
 #include "build/cache.h"
+#include "build/flags.h"
 
 namespace opwright::build {
 
@@ -25,6 +27,15 @@ struct Toolchain {
 
 // A compiler that the cache knows is not started.
 Expected<Toolchain> FindToolchain(const Cache& cache);
+Expected<Compiler> FindCxxCompiler(const Cache& cache);
+Expected<Compiler> FindCCompiler(const Cache& cache);
+
+// The absolute path of a program in PATH, or of one named with a folder; "" when it is not there.
+std::string FindProgram(const std::string& name);
+
+// The instruction sets that the compiler may use with these flags: those of -march and -m..., and
+// what it is configured to take for granted. None when it does not say.
+CpuFeatures EnabledFeatures(const Compiler& compiler, const Flags& flags, const Cache& cache);
 
 // The environment variables that compilers read, as one text for keys.
 std::string CompilerEnvironment();

@@ -50,6 +50,10 @@ std::string AttributeType(AttrType type) {
   return "::opwright::List<OpwrightAttr>";
 }
 
+const std::string& DTypeAt(const Param& param, int column) {
+  return param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(column)];
+}
+
 // One argument that a function kernel is called with.
 struct Argument {
   std::string name;
@@ -62,9 +66,7 @@ std::vector<Argument> Arguments(const Operator& op, int column) {
   const auto params = [&](const std::vector<Param>& list, std::string_view kind,
                           std::string_view constness) {
     for (size_t i = 0; i < list.size(); ++i) {
-      const auto& dtypes = list[i].dtypes;
-      const std::string element =
-          ElementType(dtypes.size() == 1 ? dtypes[0] : dtypes[static_cast<size_t>(column)]);
+      const std::string element = ElementType(DTypeAt(list[i], column));
       const bool many = list[i].param_type == ParamType::kDynamic;
       arguments.push_back(
           {list[i].name,
@@ -77,9 +79,8 @@ std::vector<Argument> Arguments(const Operator& op, int column) {
   params(op.outputs, "Output", "");
   for (size_t i = 0; i < op.attrs.size(); ++i) {
     const std::string type = AttributeType(op.attrs[i].type);
-    arguments.push_back(
-        {op.attrs[i].name, type,
-         StrCat("::opwright::detail::AttrReader<", type, ">::Read(call->attrs[", i, "])")});
+    arguments.push_back({op.attrs[i].name, type,
+                         StrCat("::opwright::detail::AttrAt<", type, ">(call, ", i, ")")});
   }
   return arguments;
 }
@@ -114,6 +115,38 @@ std::string LineOf(const Kernel& kernel) {
   return StrCat("#line ", kernel.line, " \"", file, "\"\n");
 }
 
+// What the instances of a function kernel are made for, as constants; returns the signature's name.
+std::string Signature(const Operator& op, std::string* out) {
+  std::vector<std::string> kinds;
+  std::vector<std::string> dtypes;
+  std::vector<std::string> attr_types;
+  for (const std::vector<Param>* list : {&op.inputs, &op.outputs}) {
+    for (const Param& param : *list) {
+      kinds.push_back(StrCat(static_cast<int>(param.param_type)));
+      for (int column = 0; column < op.num_columns; ++column)
+        dtypes.push_back(StrCat("::opwright::detail::DTypeOf<", ElementType(DTypeAt(param, column)),
+                                ">::kValue"));
+    }
+  }
+  for (const Attr& attr : op.attrs)
+    attr_types.push_back(StrCat(static_cast<int>(attr.type)));
+  const auto array = [&](std::string_view type, std::string_view what,
+                         const std::vector<std::string>& values) -> std::string {
+    if (values.empty()) return "nullptr";
+    const std::string name = StrCat("opwright_", what, "_", op.name);
+    *out += StrCat("static constexpr ", type, " ", name, "[] = {", Join(values, ", "), "};\n");
+    return name;
+  };
+  const std::string kind_array = array("int32_t", "kinds", kinds);
+  const std::string dtype_array = array("OpwrightDType", "dtypes", dtypes);
+  const std::string type_array = array("int32_t", "attr_types", attr_types);
+  const std::string name = "opwright_signature_" + op.name;
+  *out += StrCat("static constexpr OpwrightSignature ", name, " = {sizeof(OpwrightSignature), ",
+                 op.num_columns, ", ", op.inputs.size(), ", ", op.outputs.size(), ", ",
+                 op.attrs.size(), ", ", kind_array, ", ", dtype_array, ", ", type_array, "};\n");
+  return name;
+}
+
 // Calls the function for one column. A template, so that a function that does not fit is not called
 // at all, and the assertion is the only error: of the first column that does not fit.
 std::string ColumnCall(const Kernel& kernel, const Operator& op, int column) {
@@ -137,7 +170,8 @@ std::string ColumnCall(const Kernel& kernel, const Operator& op, int column) {
 // fit is reported there.
 std::string FunctionTable(const Kernel& kernel, const Operator& op) {
   const std::string line = LineOf(kernel);
-  std::string out;
+  std::string out = line;
+  const std::string signature = Signature(op, &out);
   for (int column = 0; column < op.num_columns; ++column) out += ColumnCall(kernel, op, column);
   out += StrCat(line, "static int32_t opwright_compute_", kernel.op,
                 "(void*, const OpwrightCall* call) {\n  switch (call->column) {\n");
@@ -151,7 +185,7 @@ std::string FunctionTable(const Kernel& kernel, const Operator& op) {
       "opwright_kernel_",
       kernel.op, ";\nconst OpwrightKernel opwright_kernel_", kernel.op,
       " = {sizeof(OpwrightKernel), \"", kernel.op, "\", nullptr, nullptr, &opwright_compute_",
-      kernel.op, ", nullptr, 1, 0};\n}\n");
+      kernel.op, ", nullptr, 1, 0, &", signature, "};\n}\n");
   return out;
 }
 

@@ -80,7 +80,7 @@ int RunAoc(int argc, char** argv) {
       const std::string near = Nearest(word, known);
       return Refuse(StrCat(word, " is no option of aoc",
                            near.empty() ? "" : StrCat("; is ", near, " meant?")));
-    } else if (word.starts_with("-")) {
+    } else if (word.starts_with('-')) {
       request.flags.push_back(word);
     } else {
       request.sources.push_back(word);

@@ -35,8 +35,8 @@ int RunCache(const std::string& verb) {
     return 0;
   }
   // The check that the folder is this user's own comes before anything is removed.
-  if (Expected<std::string> folder = CacheFolder(); !folder.ok()) {
-    std::fprintf(stderr, "error: %s\n", folder.error().Text().c_str());
+  if (Expected<UsableCache> usable = OpenCacheFolder({}); !usable.ok()) {
+    std::fprintf(stderr, "error: %s\n", usable.error().Text().c_str());
     return 1;
   }
   if (Status cleared = build::ClearCache(root); !cleared.ok()) {

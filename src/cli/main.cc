@@ -17,11 +17,14 @@
 #include "cli/build.h"
 #include "cli/cache.h"
 #include "cli/check.h"
+#include "cli/doctor.h"
 #include "cli/inspect.h"
 #include "cli/validate.h"
 #include "opwright/c_api.h"
 
 namespace {
+
+bool IsColored() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
 
 struct ValidateOptions {
   std::vector<std::string> files;
@@ -34,8 +37,7 @@ void AddValidate(CLI::App& app, ValidateOptions* options, int* result) {
   verb->add_option("--format", options->format, "text, json or sarif")
       ->check(CLI::IsMember({"text", "json", "sarif"}));
   verb->callback([options, result] {
-    const bool color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
-    *result = opwright::cli::RunValidate(options->files, options->format, color);
+    *result = opwright::cli::RunValidate(options->files, options->format, IsColored());
   });
 }
 
@@ -113,6 +115,25 @@ void AddInspect(CLI::App& app, InspectOptions* options, int* result) {
   });
 }
 
+struct DoctorOptions {
+  std::string format = "text";
+  opwright::doctor::Options doctor;
+};
+
+void AddDoctor(CLI::App& app, DoctorOptions* options, int* result) {
+  CLI::App* verb = app.add_subcommand(
+      "doctor", "What this machine and environment have, what is wrong, and the cure");
+  verb->add_option("--python", options->doctor.python,
+                   "The Python to ask; else that of $VIRTUAL_ENV, else python3 in PATH");
+  verb->add_option("--timeout", options->doctor.seconds, "Seconds for Python's answer")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  verb->callback([options, result] {
+    *result = opwright::cli::RunDoctor(options->doctor, options->format, IsColored());
+  });
+}
+
 void PrintLine(const std::string& text) {
   printf("%s\n", text.c_str());
   throw CLI::Success();
@@ -154,6 +175,8 @@ int main(int argc, char** argv) {
   AddCheck(app, &check, &result);
   InspectOptions inspect;
   AddInspect(app, &inspect, &result);
+  DoctorOptions doctor;
+  AddDoctor(app, &doctor, &result);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {

@@ -93,6 +93,7 @@ void CollectSymbols(Operator* op) {
 
 void ReadMutates(Checker& checker, const JsonValue& list, const std::string& path, Operator* op) {
   std::vector<std::string> names;
+  names.reserve(op->inputs.size());
   for (const Param& input : op->inputs) names.push_back(input.name);
   for (size_t i = 0; i < list.items.size(); ++i) {
     const std::string& name = list.items[i].string;

@@ -80,6 +80,7 @@ class RuleReader {
     if (present) {
       rule.kind = kOpwrightShapeSame;
       std::vector<std::string> names;
+      names.reserve(rule.args.size());
       for (int32_t i : rule.args) names.push_back(op_.inputs[static_cast<size_t>(i)].name);
       rule.text = StrCat("same(", Join(names, ", "), ")");
       return rule;
@@ -119,7 +120,7 @@ class RuleReader {
   }
 
   bool BadRule(const JsonValue& value, size_t begin, size_t end, const std::string& path,
-               std::string message, std::string hint) {
+               const std::string& message, std::string hint) {
     checker_.ErrorInString("MD029", value, begin, end, StrCat(path, ": ", message),
                            std::move(hint));
     return false;
@@ -282,6 +283,7 @@ void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& ou
   const bool by_output = rule != nullptr && rule->is(JsonKind::kObject);
   if (by_output) {
     std::vector<std::string> names;
+    names.reserve(op->outputs.size());
     for (const Param& output : op->outputs) names.push_back(output.name);
     for (const JsonMember& member : rule->members) {
       const auto found = std::find(names.begin(), names.end(), member.key);

@@ -59,16 +59,6 @@ Expected<metadef::Operator> ReadOneMetadef(const std::string& path) {
   return std::move(result.operators[0]);
 }
 
-// A function kernel was compiled for the columns of its own metadef.
-Status CheckColumns(const Operator& kernel, const metadef::Operator& model) {
-  if (!kernel.has_metadef() || !kernel.entry().kernel->takes_expanded) return {};
-  if (kernel.def().num_columns == model.num_columns) return {};
-  return MakeError(
-      "RG005", StrCat("the kernel ", kernel.name(), " was built for ",
-                      Count(kernel.def().num_columns, "dtype column"), " and the metadef lists ",
-                      model.num_columns, "; build it with this metadef"));
-}
-
 }  // namespace
 
 AclRegistry& AclRegistry::Get() {
@@ -173,7 +163,6 @@ Status AclRegistry::Model(const std::string& name, const std::string& metadef_pa
                "); another one was given: kernel ", kernel, " of ", (*code)->library().path(), " (",
                new_identity.substr(0, 8), "), or another metadef; call unregister_operator first"));
   }
-  OPWRIGHT_RETURN_IF_ERROR(CheckColumns(**code, *model));
   Expected<std::shared_ptr<Operator>> bound = Operator::Bind(**code, *model);
   if (!bound.ok()) return bound.TakeError();
   entry.op = std::move(*bound);
@@ -203,7 +192,6 @@ Status AclRegistry::Gradient(const std::string& name, const std::string& metadef
                         new_library.path(), " (", new_library.identity().substr(0, 8),
                         ") is another one; call unregister_operator first"));
   }
-  OPWRIGHT_RETURN_IF_ERROR(CheckColumns(**code, *model));
   Expected<std::shared_ptr<Operator>> backward = Operator::Bind(**code, *model);
   if (!backward.ok()) return backward.TakeError();
   // A new operator takes the place of the one without gradient, which calls on other threads and

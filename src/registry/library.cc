@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "registry/host.h"
+#include "registry/signature_fit.h"
 #include "runtime/gradient.h"
 
 namespace opwright {
@@ -23,6 +24,7 @@ Expected<std::shared_ptr<Operator>> Operator::Bind(const Operator& kernel,
                                                    const metadef::Operator& metadef) {
   Expected<metadef::Lowered> lowered = metadef::Lower(metadef, {});
   if (!lowered.ok()) return lowered.TakeError();
+  OPWRIGHT_RETURN_IF_ERROR(FitsKernel(*kernel.entry_, lowered->def()));
   std::shared_ptr<Operator> bound(new Operator);
   bound->library_ = kernel.library_;
   bound->entry_ = kernel.entry_;
@@ -66,6 +68,7 @@ Status Operator::Prepare(const CallArguments& arguments, Launch* launch) {
   launch->num_attrs = arguments.num_attrs;
   launch->allocator = arguments.allocator;
   launch->wanted = arguments.wanted;
+  launch->known_shapes = arguments.known_shapes;
   return {};
 }
 

@@ -29,13 +29,14 @@ struct CallArguments {
   int32_t num_attrs = 0;
   OutputAllocator* allocator = nullptr;
   const uint8_t* wanted = nullptr;
+  const ShapeView* known_shapes = nullptr;  // see Launch
 };
 
 // One operator, called from any thread. With a metadef of its library, or one bound later.
 class Operator {
  public:
   Operator(Library* library, const OpwrightOperatorEntry* entry);
-  // The kernel of `kernel` under the metadef given.
+  // The kernel of `kernel` under the metadef given. RG005 when it was compiled for another one.
   static Expected<std::shared_ptr<Operator>> Bind(const Operator& kernel,
                                                   const metadef::Operator& metadef);
   ~Operator();

@@ -164,10 +164,12 @@ Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFil
   }
   if (!by_name) {
     const std::vector<std::string> dependencies = DependenciesByOrigin(elf);
-    Expected<std::string> copy = PrivateCopy(content.identity, content.bytes, dependencies);
+    std::vector<std::string> copy_warnings;
+    Expected<std::string> copy =
+        PrivateCopy(content.identity, content.bytes, dependencies, &copy_warnings);
     if (!copy.ok()) return copy.TakeError();
     path = *copy;
-    warnings->clear();
+    *warnings = copy_warnings;
     handle = Map(path, dependencies, elf, warnings);
   }
   if (!handle.ok()) return handle.TakeError();
@@ -176,7 +178,8 @@ Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFil
         path, " has unique symbols (", elf.unique_symbols[0],
         "): after a rebuild its old data may live on; compile with -fno-gnu-unique [LD015]"));
   const auto* raw = static_cast<const OpwrightLibrary*>(dlsym(*handle, OPWRIGHT_LIBRARY_SYMBOL));
-  if (raw == nullptr || raw->struct_size < sizeof(OpwrightLibrary))
+  // The last field of version 1.0: what came after it is asked for where it is read.
+  if (raw == nullptr || !OPWRIGHT_HAS(OpwrightLibrary, raw, frameworks))
     return MakeError("LD009",
                      StrCat(content.path,
                             ": its library struct is smaller than this process needs; build it "

@@ -3,9 +3,12 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
+#include "base/cpu_features.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -44,6 +47,7 @@ std::vector<std::string> SearchedFolders(const ElfFile& elf) {
   return folders;
 }
 
+// For libraries that were built before features were recorded.
 bool ProcessorHas(std::string_view march) {
   if (march == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2");
   if (march == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
@@ -75,11 +79,16 @@ Status CheckElf(const std::string& path, const ElfFile& elf) {
     return abi("the size of a call", note.call_size, sizeof(OpwrightCall));
   if (note.op_def_size > sizeof(OpwrightOpDef))
     return abi("the size of an operator", note.op_def_size, sizeof(OpwrightOpDef));
-  if (!ProcessorHas(note.march))
+  CpuFeatures features;
+  std::copy(std::begin(note.features), std::end(note.features), features.begin());
+  const std::vector<std::string> missing = MissingFeatures(features);
+  if (!missing.empty() || !ProcessorHas(note.march))
     return MakeError(
-        "LD011",
-        StrCat(path, " is built for ", note.march,
-               ", which this processor is not; build it without --march, or for this one"));
+        "LD011", StrCat(path, " is built for ",
+                        *note.march != '\0' ? StrCat(note.march, ", which this processor is not")
+                                            : "instructions that this processor has not",
+                        missing.empty() ? "" : StrCat(": it lacks ", JoinAnd(missing)),
+                        "; build it without --march and -m flags, or for this one"));
   return {};
 }
 

@@ -31,11 +31,20 @@ bool IsIn(const std::string& folders, const std::string& name) {
 
 // A folder for one content with these dependencies: a copy elsewhere may have others.
 Expected<std::string> FolderFor(const std::string& identity,
-                                const std::vector<std::string>& dependencies) {
-  if (dependencies.empty()) return CacheFolder("loaded");
-  Sha256 hash;
-  for (const std::string& path : dependencies) hash.Field(path);
-  return CacheFolder(StrCat("loaded/", identity, "-", hash.Hex().substr(0, 8)));
+                                const std::vector<std::string>& dependencies,
+                                std::vector<std::string>* warnings) {
+  std::string below = "loaded";
+  if (!dependencies.empty()) {
+    Sha256 hash;
+    for (const std::string& path : dependencies) hash.Field(path);
+    below += StrCat("/", identity, "-", hash.Hex().substr(0, 8));
+  }
+  const char* const wanted = below.c_str();
+  Expected<UsableCache> cache = OpenCacheFolder({&wanted, 1});
+  if (!cache.ok()) return cache.TakeError();
+  if (!cache->reason.empty())
+    warnings->push_back(StrCat(cache->reason, "; ", cache->root, " is used instead [CA004]"));
+  return JoinPath(cache->root, below);
 }
 
 }  // namespace
@@ -57,8 +66,9 @@ std::vector<std::string> DependenciesByOrigin(const ElfFile& elf) {
 }
 
 Expected<std::string> PrivateCopy(const std::string& identity, const std::string& bytes,
-                                  const std::vector<std::string>& dependencies) {
-  Expected<std::string> folder = FolderFor(identity, dependencies);
+                                  const std::vector<std::string>& dependencies,
+                                  std::vector<std::string>* warnings) {
+  Expected<std::string> folder = FolderFor(identity, dependencies, warnings);
   if (!folder.ok()) return folder.TakeError();
   // A dependency without a soname is known to the loader by the name of its file alone: the link
   // leads it to the object that is mapped.

@@ -62,8 +62,8 @@ ShapeView OutputShape(const Launch& launch, int32_t o, const Plan& plan, const B
   } else if (rule.kind != kOpwrightShapeDims) {
     return kUnknown;
   }
-  Expected<ShapeView> shape = InferOutputShape(*launch.def, o, 0, launch.inputs, plan.attrs,
-                                               bindings, nullptr, arena);
+  Expected<ShapeView> shape =
+      InferOutputShape(*launch.def, o, 0, launch.inputs, plan.attrs, bindings, nullptr, arena);
   return shape.ok() ? *shape : kUnknown;
 }
 
@@ -99,7 +99,7 @@ bool MakePlainPlan(const Launch& launch, Arena& arena, Plan* plan) {
   for (int32_t o = 0; o < def.num_outputs; ++o) {
     if (def.outputs[o]->kind != kOpwrightRequired) return false;
     shapes[o] = OutputShape(launch, o, *plan, bindings, arena);
-    if (shapes[o].ndim < 0) return false;
+    if (shapes[o].ndim < 0 || !bindings.TakeOutput(*def.outputs[o], shapes[o])) return false;
     plan->outputs[o] = {1, &shapes[o], def.outputs[o]->dtypes[plan->column]};
   }
   return true;

@@ -72,8 +72,18 @@ Status CheckTensors(const OpwrightOpDef& def, const OpwrightParamDef* const* par
   return {};
 }
 
+Error ListError(const OpwrightOpDef& def, int32_t output, const ShapeView& shape) {
+  const OpwrightParamDef& param = *def.outputs[output];
+  const bool vector = !param.leading_any && param.num_dims == 1 && param.dims[0] == -1;
+  return MakeError("CL005", StrCat(def.name, ": the shape of output ", param.name, " by ",
+                                   def.shape_rules[output]->text, " is ",
+                                   ShapeText(shape.ndim, shape.dims), ", its shape list says ",
+                                   PatternText(def, param),
+                                   vector ? "; [-1] is rank 1, write [-2] for any rank" : ""));
+}
+
 // Asks the kernel for the shapes of the outputs whose rule is "kernel".
-Status InferByKernel(const Launch& launch, const OpwrightAttr* attrs, const Bindings& bindings,
+Status InferByKernel(const Launch& launch, const OpwrightAttr* attrs, Bindings& bindings,
                      ShapeView* shapes, Arena& arena) {
   const OpwrightOpDef& def = *launch.def;
   if (launch.entry->kernel->infer_shape == nullptr)
@@ -92,7 +102,7 @@ Status InferByKernel(const Launch& launch, const OpwrightAttr* attrs, const Bind
     const ShapeView& shape = shapes[i];
     const bool possible =
         shape.ndim <= OPWRIGHT_MAX_RANK && IsPossibleShape(shape.ndim, shape.dims);
-    if (possible && FitsPattern(*def.outputs[i], shape, bindings)) continue;
+    if (possible && bindings.TakeOutput(*def.outputs[i], shape)) continue;
     return MakeError(
         "CL005", StrCat(def.name, ": InferShape gave output ", def.outputs[i]->name, " the shape ",
                         ShapeText(shape.ndim, shape.dims),
@@ -197,6 +207,7 @@ Status MakePlan(const Launch& launch, Arena& arena, Plan* plan) {
     if (launch.known_shapes != nullptr && rule.kind == kOpwrightShapeForward &&
         rule.num_args == 0) {
       std::fill_n(shapes, output.count, launch.known_shapes[i]);
+      if (!bindings->TakeOutput(*def.outputs[i], shapes[0])) return ListError(def, i, shapes[0]);
       continue;
     }
     const OpwrightArgument* given =
@@ -207,6 +218,7 @@ Status MakePlan(const Launch& launch, Arena& arena, Plan* plan) {
                                                    has ? &given->tensors[k] : nullptr, arena);
       if (!shape.ok()) return shape.TakeError();
       shapes[k] = *shape;
+      if (!bindings->TakeOutput(*def.outputs[i], *shape)) return ListError(def, i, *shape);
     }
   }
   return {};

@@ -16,9 +16,8 @@ std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param,
   std::vector<std::string> dims;
   if (param.leading_any) dims.push_back(StrCat(quote, "...", quote));
   for (int32_t k = 0; k < param.num_dims; ++k)
-    dims.push_back(param.dims[k] <= -2
-                       ? StrCat(quote, def.symbols[-(param.dims[k] + 2)], quote)
-                       : StrCat(param.dims[k]));
+    dims.push_back(param.dims[k] <= -2 ? StrCat(quote, def.symbols[-(param.dims[k] + 2)], quote)
+                                       : StrCat(param.dims[k]));
   return StrCat("[", Join(dims, ", "), "]");
 }
 
@@ -64,11 +63,10 @@ Error PatternError(const OpwrightOpDef& def, const OpwrightParamDef& param, cons
   int32_t k = 0;
   while (bindings.TakeDim(param.dims[k], t.shape[lead + k])) ++k;
   const int64_t wanted = param.dims[k];
-  const std::string due =
-      wanted >= 0 ? StrCat(" must be ", wanted)
-                  : StrCat(" is ", def.symbols[-(wanted + 2)], " = ",
-                           bindings.symbols[-(wanted + 2)], " (from ",
-                           BinderOf(def, -(wanted + 2)), ")");
+  const std::string due = wanted >= 0 ? StrCat(" must be ", wanted)
+                                      : StrCat(" is ", def.symbols[-(wanted + 2)], " = ",
+                                               bindings.symbols[-(wanted + 2)], " (from ",
+                                               BinderOf(def, -(wanted + 2)), ")");
   return ShapeError(def, param, t,
                     StrCat("dimension ", lead + k, due, ", got ", t.shape[lead + k]));
 }
@@ -83,17 +81,6 @@ Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* 
       if (!bindings.Take(*def.inputs[i], inputs[i].tensors[k]))
         return PatternError(def, *def.inputs[i], inputs[i].tensors[k], bindings);
   return bindings;
-}
-
-bool FitsPattern(const OpwrightParamDef& param, const ShapeView& shape, const Bindings& bindings) {
-  const int32_t lead = shape.ndim - param.num_dims;
-  if (lead < 0 || (lead > 0 && !param.leading_any)) return false;
-  for (int32_t k = 0; k < param.num_dims; ++k) {
-    const int64_t dim = param.dims[k];
-    const int64_t due = dim <= -2 ? bindings.symbols[-(dim + 2)] : dim;
-    if (due >= 0 && due != shape.dims[lead + k]) return false;
-  }
-  return true;
 }
 
 bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, Arena& arena) {

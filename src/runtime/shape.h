@@ -20,8 +20,7 @@ struct ShapeView {
 
 // What the symbols of the metadef stand for in one call.
 struct Bindings {
-  Bindings(const OpwrightOpDef& def, Arena& arena)
-      : symbols(arena.Make<int64_t>(def.num_symbols)) {
+  Bindings(const OpwrightOpDef& def, Arena& arena) : symbols(arena.Make<int64_t>(def.num_symbols)) {
     for (int32_t k = 0; k < def.num_symbols; ++k) symbols[k] = -1;
   }
 
@@ -36,6 +35,14 @@ struct Bindings {
       leading = {lead, t.shape};
       leading_bound = true;
     }
+    return true;
+  }
+  // The same for an output, whose "..." binds nothing.
+  bool TakeOutput(const OpwrightParamDef& param, const ShapeView& shape) {
+    const int32_t lead = shape.ndim - param.num_dims;
+    if (lead < 0 || (lead > 0 && !param.leading_any)) return false;
+    for (int32_t k = 0; k < param.num_dims; ++k)
+      if (!TakeDim(param.dims[k], shape.dims[lead + k])) return false;
     return true;
   }
   bool TakeDim(int64_t wanted, int64_t got) {
@@ -66,9 +73,6 @@ Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, i
                                      const OpwrightArgument* inputs, const OpwrightAttr* attrs,
                                      const Bindings& bindings, const OpwrightTensor* given,
                                      Arena& arena);
-
-// Whether a shape is what a parameter's shape list says, with the symbols that are bound.
-bool FitsPattern(const OpwrightParamDef& param, const ShapeView& shape, const Bindings& bindings);
 
 // ["...", "n", -1] as the metadef has it. quote: around names.
 std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/signature.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "runtime/dtype.h"
 
@@ -80,13 +82,14 @@ Error NoColumn(const OpwrightOpDef& def, const OpwrightArgument* inputs) {
   for (int32_t i = 0; i < def.num_inputs; ++i) {
     for (int64_t k = 0; k < inputs[i].count; ++k) {
       const OpwrightDType given = inputs[i].tensors[k].dtype;
+      const OpwrightDType* const dtypes = def.inputs[i]->dtypes;
       std::string listed;
       bool found = false;
       for (int32_t c = 0; c < def.num_columns; ++c) {
-        const OpwrightDType dtype = def.inputs[i]->dtypes[c];
-        found = found || FitsExactly(dtype, given);
-        const std::string name = DTypeName(dtype);
-        if (listed.find(name) == listed.npos) listed += StrCat(listed.empty() ? "" : ", ", name);
+        found = found || FitsExactly(dtypes[c], given);
+        const auto same = [&](OpwrightDType earlier) { return earlier == dtypes[c]; };
+        if (std::none_of(dtypes, dtypes + c, same))
+          listed += StrCat(c > 0 ? ", " : "", DTypeName(dtypes[c]));
       }
       if (!found)
         return MakeError("CL002", StrCat(def.name, ": dtype ", DTypeName(given), " of input ",

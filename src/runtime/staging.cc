@@ -24,7 +24,7 @@ Status Staging::Prepare() {
   inputs_ = arena_.Make<OpwrightArgument>(def.num_inputs);
   outputs_ = arena_.Make<OpwrightArgument>(def.num_outputs);
   for (int32_t i = 0; i < def.num_inputs; ++i) OPWRIGHT_RETURN_IF_ERROR(PrepareInput(i));
-  if (launch_.entry->kernel->takes_expanded) ExpandInputs();
+  if (launch_.entry->kernel->takes_expanded) OPWRIGHT_RETURN_IF_ERROR(ExpandInputs());
   for (int32_t i = 0; i < def.num_outputs; ++i) OPWRIGHT_RETURN_IF_ERROR(PrepareOutput(i));
   return {};
 }
@@ -192,18 +192,60 @@ Status Staging::PrepareOutput(int32_t i) {
   return {};
 }
 
-// The inputs named in a broadcast(...) rule, seen in its shape.
-void Staging::ExpandInputs() {
+// The output before `output` for whose rule an input was expanded; -1: none.
+int32_t Staging::ExpandedFor(int32_t input, int32_t output) const {
+  for (int32_t o = 0; o < output; ++o) {
+    const OpwrightShapeRule& rule = *launch_.def->shape_rules[o];
+    const int32_t* const end = rule.args + rule.num_args;
+    if (IsExpanding(o) && std::find(rule.args, end, input) != end) return o;
+  }
+  return -1;
+}
+
+bool Staging::IsExpanding(int32_t output) const {
+  return launch_.def->shape_rules[output]->kind == kOpwrightShapeBroadcast &&
+         plan_.outputs[output].count == 1;
+}
+
+// The inputs named in a broadcast(...) rule, seen in its shape. One that two rules name has one
+// view all the same: their shapes must be equal.
+Status Staging::ExpandInputs() {
   const OpwrightOpDef& def = *launch_.def;
   for (int32_t o = 0; o < def.num_outputs; ++o) {
+    if (!IsExpanding(o)) continue;
     const OpwrightShapeRule& rule = *def.shape_rules[o];
-    if (rule.kind != kOpwrightShapeBroadcast || plan_.outputs[o].count != 1) continue;
+    const ShapeView& shape = plan_.outputs[o].shapes[0];
     for (int32_t a = 0; a < rule.num_args; ++a) {
-      const OpwrightArgument& argument = inputs_[rule.args[a]];
-      for (int64_t k = 0; k < argument.count; ++k)
-        Expand(plan_.outputs[o].shapes[0], &argument.tensors[k]);
+      const int32_t input = rule.args[a];
+      if (std::find(rule.args, rule.args + a, input) != rule.args + a) continue;
+      if (const int32_t earlier = ExpandedFor(input, o); earlier >= 0) {
+        const ShapeView& other = plan_.outputs[earlier].shapes[0];
+        if (IsSameShape(other.ndim, other.dims, shape.ndim, shape.dims)) continue;
+        return MakeError(
+            "CL005", StrCat(def.name, ": input ", def.inputs[input]->name, " is expanded to ",
+                            ShapeText(other.ndim, other.dims), " for output ",
+                            def.outputs[earlier]->name, " and to ",
+                            ShapeText(shape.ndim, shape.dims), " for output ",
+                            def.outputs[o]->name,
+                            ", and a function kernel sees it in one shape: name all inputs of both "
+                            "in each broadcast(...), or write a class kernel"));
+      }
+      const OpwrightArgument& argument = inputs_[input];
+      for (int64_t k = 0; k < argument.count; ++k) {
+        OpwrightTensor& t = argument.tensors[k];
+        if (IsSameShape(t.ndim, t.shape, shape.ndim, shape.dims)) continue;
+        // One element would stand for several that are written.
+        if (def.num_mutates > 0 && Mutates(input))
+          return MakeError("CL008", StrCat(def.name, ": input ", def.inputs[input]->name,
+                                           " is written by the operator and has shape ",
+                                           ShapeText(t), ", not that of output ",
+                                           def.outputs[o]->name, " ",
+                                           ShapeText(shape.ndim, shape.dims)));
+        Expand(shape, &t);
+      }
     }
   }
+  return {};
 }
 
 void Staging::Expand(const ShapeView& shape, OpwrightTensor* t) {

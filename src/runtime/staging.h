@@ -39,7 +39,9 @@ class Staging {
   Status CheckDistinct(const char* what, const char* name, const OpwrightTensor& t) const;
   Status PrepareInput(int32_t i);
   Status PrepareOutput(int32_t i);
-  void ExpandInputs();
+  bool IsExpanding(int32_t output) const;
+  int32_t ExpandedFor(int32_t input, int32_t output) const;
+  Status ExpandInputs();
   void Expand(const ShapeView& shape, OpwrightTensor* t);
   void CopyBack();
 

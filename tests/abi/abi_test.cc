@@ -22,23 +22,34 @@ TEST(Layout, IsTheSameInCAndInCxx) {
   }
 }
 
+size_t Offset(std::string_view member) {
+  const auto* row = std::find_if(layout_c, layout_c + layout_c_size,
+                                 [&](const LayoutRow& r) { return r.member == member; });
+  EXPECT_NE(row, layout_c + layout_c_size) << member;
+  return row->offset;
+}
+
+// What version 1.0 ended with: a field that is added stands behind it.
+TEST(Layout, TheStructsThatGrewBeginAsTheyWereInVersionOne) {
+  EXPECT_EQ(Offset("OpwrightKernel.signature"), 56u);
+  EXPECT_EQ(Offset("OpwrightNote.features"), 112u);
+  EXPECT_EQ(sizeof(OpwrightLibrary), 64u);
+  EXPECT_EQ(sizeof(OpwrightOperatorEntry), 48u);
+  EXPECT_EQ(sizeof(OpwrightOpDef), 120u);
+  EXPECT_EQ(sizeof(OpwrightCall), 96u);
+}
+
 TEST(Layout, TheFrozenStructsAreAsTheyWereInVersionOne) {
-  const auto offset = [](std::string_view member) {
-    const auto* row = std::find_if(layout_c, layout_c + layout_c_size,
-                                   [&](const LayoutRow& r) { return r.member == member; });
-    EXPECT_NE(row, layout_c + layout_c_size) << member;
-    return row->offset;
-  };
   EXPECT_EQ(sizeof(OpwrightTensor), 48u);
-  EXPECT_EQ(offset("OpwrightTensor.device_type"), 8u);
-  EXPECT_EQ(offset("OpwrightTensor.ndim"), 16u);
-  EXPECT_EQ(offset("OpwrightTensor.dtype"), 20u);
-  EXPECT_EQ(offset("OpwrightTensor.shape"), 24u);
-  EXPECT_EQ(offset("OpwrightTensor.strides"), 32u);
-  EXPECT_EQ(offset("OpwrightTensor.byte_offset"), 40u);
+  EXPECT_EQ(Offset("OpwrightTensor.device_type"), 8u);
+  EXPECT_EQ(Offset("OpwrightTensor.ndim"), 16u);
+  EXPECT_EQ(Offset("OpwrightTensor.dtype"), 20u);
+  EXPECT_EQ(Offset("OpwrightTensor.shape"), 24u);
+  EXPECT_EQ(Offset("OpwrightTensor.strides"), 32u);
+  EXPECT_EQ(Offset("OpwrightTensor.byte_offset"), 40u);
   EXPECT_EQ(sizeof(OpwrightArgument), 16u);
   EXPECT_EQ(sizeof(OpwrightAttr), 24u);
-  EXPECT_EQ(offset("OpwrightAttr.value"), 16u);
+  EXPECT_EQ(Offset("OpwrightAttr.value"), 16u);
 }
 
 TEST(Exports, TheCSymbolsOfTheCoreAreThoseThatAreRecorded) {

@@ -28,10 +28,52 @@ std::string CodeOf(const Body& body) {
   return "no error";
 }
 
+// What an operator that turns each attribute into a number makes of them.
+std::vector<double> Read(const opwright::Operator& op,
+                         const std::vector<opwright::Attribute>& attributes) {
+  const std::vector<double> x = {1};
+  std::vector<double> z(7);
+  op.Call({{x.data(), {1}}}, {{z.data(), {7}}}, attributes);
+  return z;
+}
+
+void ReadAttributes(const opwright::Operator& op) {
+  using Numbers = std::vector<double>;
+  using Attributes = std::vector<opwright::Attribute>;
+  const std::vector<Attributes> integers = {
+      {{"axis", 3}},           {{"axis", int64_t{3}}},        {{"axis", 3L}},
+      {{"axis", 3LL}},         {{"axis", size_t{3}}},         {{"axis", 3U}},
+      {{"axis", int16_t{3}}},  {{"axis", uint8_t{3}}},        {{"axis", uint64_t{3}}},
+      {{"axis", Numbers(3).size()}}};
+  for (const Attributes& attributes : integers)
+    Expect(Read(op, attributes) == Numbers{3, 0, 0, 0, 0, 0, 0}, "an integer of any type");
+  const std::vector<Attributes> reals = {{{"rate", 0.5}}, {{"rate", 0.5F}}, {{"rate", 0.5L}}};
+  for (const Attributes& attributes : reals)
+    Expect(Read(op, attributes) == Numbers{0, 0.5, 0, 0, 0, 0, 0}, "a float of any type");
+  Expect(Read(op, {{"on", true}}) == Numbers{0, 0, 1, 0, 0, 0, 0}, "a bool");
+  const std::vector<Attributes> sizes = {{{"sizes", std::vector<int64_t>{1, 2}}},
+                                         {{"sizes", std::vector<int>{1, 2}}},
+                                         {{"sizes", std::vector<size_t>{1, 2}}}};
+  for (const Attributes& attributes : sizes)
+    Expect(Read(op, attributes) == Numbers{0, 0, 0, 12, 0, 0, 0}, "a list of integers");
+  const std::vector<Attributes> weights = {{{"weights", std::vector<double>{4, 5}}},
+                                           {{"weights", std::vector<float>{4, 5}}}};
+  for (const Attributes& attributes : weights)
+    Expect(Read(op, attributes) == Numbers{0, 0, 0, 0, 45, 0, 0}, "a list of floats");
+  Expect(Read(op, {{"flags", std::vector<bool>{true, false, true}}, {"axis", 1}}) ==
+             Numbers{1, 0, 0, 0, 0, 101, 0},
+         "a list of bools");
+  Expect(Read(op, {{"rows", std::vector<std::vector<int64_t>>{{1, 2}, {}, {3}}}}) ==
+             Numbers{0, 0, 0, 0, 0, 0, 1203},
+         "a list of lists");
+  Expect(CodeOf([] { opwright::Attribute("axis", ~size_t{0}); }) == "CL006",
+         "an integer that int64_t does not hold");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   const opwright::Library library = opwright::Library::Load(argv[1]);
   Expect(library.operators() == std::vector<std::string>{"fused_add_scale", "fused_add_scale_grad"},
          "the operators are listed");
@@ -64,5 +106,6 @@ int main(int argc, char** argv) {
                    {{y.data(), {2, 3}}}, {{"eps", 1.0}});
          }) == "CL006",
          "an attribute that is not there");
+  ReadAttributes(opwright::Library::Load(argv[2])["read_attributes"]);
   return failures == 0 ? 0 : 1;
 }

@@ -70,7 +70,10 @@ const char* c_api_test(const char* library_path);
       MEMBER(OpwrightCall, fail), MEMBER(OpwrightCall, scratch), MEMBER(OpwrightCall, set_shape),  \
       WHOLE(OpwrightKernel), MEMBER(OpwrightKernel, name), MEMBER(OpwrightKernel, create),         \
       MEMBER(OpwrightKernel, compute), MEMBER(OpwrightKernel, infer_shape),                        \
-      MEMBER(OpwrightKernel, takes_expanded), WHOLE(OpwrightOperatorEntry),                        \
+      MEMBER(OpwrightKernel, takes_expanded), MEMBER(OpwrightKernel, signature),                   \
+      WHOLE(OpwrightSignature), MEMBER(OpwrightSignature, kinds),                                  \
+      MEMBER(OpwrightSignature, dtypes), MEMBER(OpwrightSignature, attr_types),                    \
+      WHOLE(OpwrightOperatorEntry),                                                                \
       MEMBER(OpwrightOperatorEntry, kernel), MEMBER(OpwrightOperatorEntry, def),                   \
       MEMBER(OpwrightOperatorEntry, compute), WHOLE(OpwrightFramework),                            \
       MEMBER(OpwrightFramework, enter), WHOLE(OpwrightLibrary),                                    \
@@ -78,6 +81,7 @@ const char* c_api_test(const char* library_path);
       MEMBER(OpwrightLibrary, operators), MEMBER(OpwrightLibrary, frameworks),                     \
       WHOLE(OpwrightNote), MEMBER(OpwrightNote, name), MEMBER(OpwrightNote, struct_size),          \
       MEMBER(OpwrightNote, abi_major), MEMBER(OpwrightNote, march),                                \
-      MEMBER(OpwrightNote, opwright_version), WHOLE(OpwrightShape), MEMBER(OpwrightShape, dims)
+      MEMBER(OpwrightNote, opwright_version), MEMBER(OpwrightNote, features),                      \
+      WHOLE(OpwrightShape), MEMBER(OpwrightShape, dims)
 
 #endif /* OPWRIGHT_TESTS_ABI_LAYOUT_H_ */

@@ -53,6 +53,8 @@ def _of(shape, dtype, value) -> Abstract:
         return Abstract("none")
     if isinstance(dtype, mstype.TensorType):
         return Abstract("tensor", tuple(shape), name_of(dtype.element_type()))
+    if isinstance(value, dict):
+        return Abstract("dict")
     if isinstance(dtype, (tuple, list)):
         values = value if isinstance(value, (tuple, list)) else [None] * len(dtype)
         items = tuple(_of(*each) for each in zip(shape, dtype, values, strict=True))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from opwright import _errors
 from opwright._dtypes import name_of
 
@@ -22,10 +24,16 @@ def _fits(value, kind: int) -> bool:
     )
 
 
+def _of_python(value):
+    """Without numpy's arrays and numbers."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return [_of_python(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
 def plain(op: str, attr, value):
     """A value of the attribute's type; CL006 when it is none."""
-    if hasattr(value, "tolist"):  # numpy's
-        value = value.tolist()
+    value = _of_python(value)
     if attr.type == _TYPE:
         return name_of(value).lower()
     if _fits(value, attr.type):
@@ -43,7 +51,11 @@ def known(op: str, definition, values: dict) -> dict:
     for name in values:
         if name not in attrs:
             there = ", ".join(attrs) or "none"
-            raise _errors.make("CL006", f"{op}: no attribute is named {name}; there are {there}")
+            near = difflib.get_close_matches(name, attrs, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise _errors.make(
+                "CL006", f"{op}: no attribute is named {name}; there are {there}{hint}"
+            )
     return {name: plain(op, attrs[name], value) for name, value in values.items()}
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from mindspore import ops
 
 import opwright
+from opwright.mindspore import _abstract
+from opwright.mindspore._dtypes import tensor_type_of
 
 LIBRARY = str(Path(opwright.__file__).parent.resolve() / "_lib" / "libopwright_mindspore.so")
 
@@ -32,11 +34,38 @@ def point_at(primitive, token: int, num_outputs: int) -> None:
     mark_unique(primitive)
 
 
-def primitive(function: str, out_dtype, bprop, token: int, num_outputs: int) -> ops.Custom:
-    """One function of the library; shapes are its own affair."""
-    made = ops.Custom(f"{LIBRARY}:{function}", None, out_dtype, "aot", bprop)
-    point_at(made, token, num_outputs)
-    return made
+class Like(ops.Custom):
+    """One function of the library, whose outputs have shape and dtype of inputs: like[k] of output k."""
+
+    def __init__(self, function: str, like: tuple[int, ...], token: int, bprop):
+        super().__init__(f"{LIBRARY}:{function}", _never, _never, "aot", bprop)
+        self._like = like
+        point_at(self, token, len(like))
+
+    def __infer__(self, *arguments):
+        given = [_abstract.of_infer(arguments[k]) for k in self._like]
+        if not all(_abstract.is_known(each.shape) for each in given):
+            self.add_prim_attr("cpp_infer_shape", True)
+        shapes = tuple([0] if each.kind == "str" else list(each.shape) for each in given)
+        dtypes = tuple(map(_tensor_type, given))
+        if len(given) == 1:
+            shapes, dtypes = shapes[0], dtypes[0]
+        return {"shape": shapes, "dtype": dtypes, "value": None}
+
+    def __call__(self, *inputs):
+        if "cpp_infer_shape" in self.attrs:
+            self.del_prim_attr("cpp_infer_shape")
+        return super().__call__(*inputs)
+
+
+def _never(*given):
+    raise AssertionError("__infer__ answers")
+
+
+def _tensor_type(given):
+    """A Python number is float32, int64 or bool to MindSpore; nothing comes of an absent input."""
+    number = {"float": "float32", "int": "int64", "bool": "bool"}
+    return tensor_type_of(given.dtype or number.get(type(given.value).__name__, "float32"))
 
 
 def _bits(number: float) -> int:

@@ -27,11 +27,26 @@ def custom_for(op: Operator, attrs: dict) -> Custom:
     )
     made = _customs.get(key)
     if made is None:
-        known = _attributes.known(op.name, op.definition, attrs)
-        made = _customs[key] = Custom(op)
-        for name, value in known.items():
-            made.add_prim_attr(name, value)
+        made = _customs[key] = _make(op, attrs)
     return made
+
+
+def _make(op: Operator, attrs: dict) -> Custom:
+    known = _attributes.known(op.name, op.definition, attrs)
+    made = Custom(op)
+    for name, value in known.items():
+        made.add_prim_attr(name, value)
+    return made
+
+
+def _check_count(op: Operator, count: int) -> None:
+    due = len(op.definition.inputs)
+    if count > due:
+        raise _errors.make(
+            "CL001",
+            f"{op.name}: {count} positional arguments given, the metadef lists {due} inputs; "
+            "attributes are passed by keyword",
+        )
 
 
 class Call:
@@ -49,12 +64,7 @@ class Call:
                     break
             else:
                 return custom_for(op, kwargs)(*args)
-        if len(args) > len(names):
-            raise _errors.make(
-                "CL001",
-                f"{op.name}: {len(args)} positional arguments given, the metadef lists "
-                f"{len(names)} inputs; attributes are passed by keyword",
-            )
+        _check_count(op, len(args))
         if "out" in kwargs:
             raise _errors.make("CL008", f"{op.name}: MindSpore tensors are not written by out=")
         inputs = dict(zip(names, args, strict=False))
@@ -93,46 +103,27 @@ def _numbers_as_tensors(op: Operator, given: list) -> list:
 
 
 @ms.constexpr
-def _custom_in_graph(op, attrs):
-    return custom_for(op, attrs)
+def _custom_in_graph(op, names, values):
+    # One of its own for each place in a graph: what MindSpore finds out there stays there.
+    return _make(op, dict(zip(names, values, strict=True)))
 
 
 @ms.constexpr
 def _names_in_graph(op, count, keys):
-    """The names of the inputs that are not given by position, and of the attributes."""
+    """What the inputs after the first `count` are called, "" for one that is not given; and the
+    attributes."""
     names = [param.name for param in op.definition.inputs]
-    if count > len(names):
-        raise _errors.make(
-            "CL001",
-            f"{op.name}: {count} positional arguments given, the metadef lists {len(names)} inputs; "
-            "attributes are passed by keyword",
-        )
-    twice = [name for name in names[:count] if name in keys]
-    if twice:
-        raise _errors.make("CL001", f"{op.name}: input {twice[0]} is given twice")
-    rest = tuple(name if name in keys else None for name in names[count:])
+    _check_count(op, count)
+    for name in names[:count]:
+        if name in keys:
+            raise _errors.make("CL001", f"{op.name}: input {name} is given twice")
+    rest = tuple(name if name in keys else "" for name in names[count:])
     return rest, tuple(key for key in keys if key not in names)
-
-
-@ms.constexpr
-def _number_in_graph(op, index, value, dtypes):
-    names = [[dtype] if dtype else [] for dtype in dtypes]
-    names[index] = [f"weak_{type(value).__name__}"]
-    column = _core.select_column(op._core, names)
-    return ms.Tensor(value, dtype_of(op.definition.inputs[index].dtypes[column]))
 
 
 def construct(self, *args, **kwargs):
     """Read by MindSpore's compiler: `self` is the operator."""
-    if not kwargs:
-        return _custom_in_graph(self, {})(*args)
     rest, names = _names_in_graph(self, len(args), tuple(kwargs.keys()))
-    inputs = args
-    for name in rest:
-        inputs = inputs + ((kwargs[name],) if name is not None else (None,))
-    attrs = {}
-    for name in names:
-        attrs[name] = kwargs[name]
-    return _custom_in_graph(self, attrs)(*inputs)
-
-
+    inputs = args + tuple([kwargs[name] if name else None for name in rest])
+    values = tuple([kwargs[name] for name in names])
+    return _custom_in_graph(self, names, values)(*inputs)

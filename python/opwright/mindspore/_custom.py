@@ -29,7 +29,7 @@ class Custom(ops.Custom):
     """
 
     _operator = None
-    _attrs: dict
+    _own_attrs = None  # those that were added after construction
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class Custom(ops.Custom):
             self._init_ours(target.operator, bprop, reg_info)
         else:
             self._init_foreign(target, bprop, reg_info)
+        self._own_attrs = {}
         _at_exit.watch()
 
     def _init_ours(self, operator, bprop, reg_info) -> None:
@@ -98,6 +99,8 @@ class Custom(ops.Custom):
 
     def add_prim_attr(self, name, value):
         """An attribute of the operator, or one of MindSpore's own."""
+        if self._own_attrs is not None:
+            self._own_attrs[name] = value
         if self._operator is not None:
             for attr in self._operator.definition.attrs:
                 if attr.name == name:
@@ -180,19 +183,21 @@ class Custom(ops.Custom):
     def _partial_shapes(self, given) -> tuple[list[int], ...]:
         """While dimensions are unknown. When the graph runs, MindSpore asks our library for them."""
         operator = self._operator
-        if any(param.kind in (DYNAMIC, OPTIONAL) for param in operator.definition.inputs):
+        if any(each.kind != "tensor" for each in given):
             raise _errors.make(
                 "CL004",
-                f"{operator.name}: a shape is unknown until run time; an operator with optional "
-                "inputs or lists takes known shapes in MindSpore",
+                f"{operator.name}: a shape is unknown until run time; beside it MindSpore takes "
+                "tensors only: no absent input, no list, no number",
             )
-        # From here on only: that way MindSpore does not count the inputs.
+        # For this graph, which keeps a copy: in this way MindSpore does not count the inputs.
         super().add_prim_attr("cpp_infer_shape", True)
         shapes = [list(each.shape) for each in given]
         return tuple(_core.infer_partial_shapes(operator._core, shapes, self._attrs))
 
     def __call__(self, *inputs):
         self._check_count(len(inputs))
+        if "cpp_infer_shape" in self.attrs:
+            self.del_prim_attr("cpp_infer_shape")
         return super().__call__(*inputs)
 
     def _compare(self, arguments, shapes, dtypes) -> None:
@@ -213,18 +218,21 @@ class Custom(ops.Custom):
                 )
 
     def __deepcopy__(self, memo):
-        """A model is copied; its operators have no state. MindSpore's own copy fails."""
-        return self
+        """One of its own, as a copied model wants it. MindSpore's own copy fails."""
+        return _restore(self._arguments, self._own_attrs)
 
     def __copy__(self):
-        return self
+        return self.__deepcopy__({})
 
     def __reduce__(self):
-        return _restore, self._arguments
+        return _restore, (self._arguments, self._own_attrs)
 
 
-def _restore(func, out_shape, out_dtype, func_type, bprop, reg_info) -> Custom:
-    return Custom(func, out_shape, out_dtype, func_type, bprop, reg_info)
+def _restore(arguments: tuple, attrs: dict) -> Custom:
+    made = Custom(*arguments)
+    for name, value in attrs.items():
+        made.add_prim_attr(name, value)
+    return made
 
 
 def _spec(given):

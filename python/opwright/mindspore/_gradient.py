@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import inspect
 
-from mindspore import ops
+from mindspore import nn, ops
 
 from opwright import _bprop, _errors
-from opwright._definition import DYNAMIC
+from opwright._definition import DYNAMIC, FORWARD, ROLE_GRAD, ROLE_INPUT, ROLE_OUTPUT
 from opwright.mindspore import _bridge, _wrap
 from opwright.mindspore._readable import readable
 from opwright.mindspore._verdict import Refuse, Verdict
@@ -21,8 +21,8 @@ def of_operator(op, rule, attrs: dict):
     count = len(op.definition.inputs)
     if rule is not None:
         _bprop.check_signature(op, rule)
-        readable_rule = readable(op.name, rule)
-        names = _bprop.keyword_attrs(op, rule)
+        names = _bprop.keyword_attrs(op, rule.construct if isinstance(rule, nn.Cell) else rule)
+        readable_rule = readable(op.name, rule, names)
         if names:
             values = {attr.name: attr.default for attr in op.definition.attrs} | attrs
             readable_rule = _wrap.with_attrs(readable_rule, {name: values[name] for name in names})
@@ -96,17 +96,14 @@ def _checked(name: str, rule, names: tuple[str, ...], reducible: tuple[bool, ...
     return _wrap.around_rule(rule, len(names), verdict, settles)
 
 
-def _reduction(op: str, name: str, sums: bool) -> ops.Custom:
+def _reduction(op: str, name: str, sums: bool) -> _bridge.Like:
     """(gradient, input) -> the gradient in the input's shape and dtype: summed where the input was
     broadcast, else checked. Shapes that are unknown while compiling are judged here."""
 
     def spread(grad, x, out, dout):
         return (ops.cast(ops.broadcast_to(dout, ops.shape(grad)), grad.dtype), ops.zeros_like(x))
 
-    def out_dtype(grad, x):
-        return x
-
-    made = _bridge.primitive("opwright_reduce", out_dtype, spread, 0, 1)
+    made = _bridge.Like("opwright_reduce", (1,), 0, spread)
     made.add_prim_attr("opwright_operator", op)
     made.add_prim_attr("opwright_input", name)
     made.add_prim_attr("opwright_sums", int(sums))
@@ -135,6 +132,8 @@ def _compiled(op, attrs: dict):
                 f"{param.name}, which MindSpore always asks for; add it, or give bprop="
             )
             return _wrap.refusal(count, Refuse(op.name, "GR002", words))
+    if _stands_alone(backward):
+        return _by_roles(op, attrs)
     second = _wrap.refusal(
         count + 2 * num_outputs,
         Refuse(
@@ -144,12 +143,42 @@ def _compiled(op, attrs: dict):
             "or a jvp, was asked for",
         ),
     )
-
-    def out_dtype(*inputs):
-        return inputs[given[0]] if len(given) == 1 else tuple(inputs[i] for i in given)
-
-    made = _bridge.primitive("opwright_gradient", out_dtype, second, op._core.token, len(given))
+    made = _bridge.Like("opwright_gradient", tuple(given), op._core.token, second)
     kinds = {attr.name: attr.type for attr in definition.attrs}
     for name, value in attrs.items():
         made.add_prim_attr(f"opwright.{name}", _bridge.encode(kinds[name], value))
-    return _wrap.around_backward(made, count, num_outputs, given)
+    arguments = [
+        *_wrap.input_texts(count),
+        *_wrap.output_texts("out", num_outputs),
+        *_wrap.output_texts("dout", num_outputs),
+    ]
+    return _wrap.around_backward(made, count, arguments, given)
+
+
+def _stands_alone(backward) -> bool:
+    """Whether a backward operator has a gradient of its own, and tells its shapes by its inputs."""
+    has_gradient = backward.backward is not None or backward.python_bprop is not None
+    return has_gradient and all(
+        rule.kind != FORWARD or rule.args for rule in backward.definition.shape_rules
+    )
+
+
+def _by_roles(op, attrs: dict):
+    """The backward operator as an operator among others, so that its own gradient serves."""
+    from opwright.mindspore._custom import Custom
+
+    backward, definition = op.backward, op.definition
+    count, num_outputs = len(definition.inputs), len(definition.outputs)
+    texts = {
+        ROLE_INPUT: _wrap.input_texts(count),
+        ROLE_OUTPUT: _wrap.output_texts("out", num_outputs),
+        ROLE_GRAD: _wrap.output_texts("dout", num_outputs),
+    }
+    made = Custom(backward)
+    names = {attr.name for attr in backward.definition.attrs}
+    for name, value in attrs.items():
+        if name in names:
+            made.add_prim_attr(name, value)
+    gradient = definition.gradient
+    arguments = [texts[role][index] for role, index in gradient.inputs]
+    return _wrap.around_backward(made, count, arguments, list(gradient.outputs))

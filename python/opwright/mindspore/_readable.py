@@ -55,15 +55,26 @@ def module_of(text: str):
     return module
 
 
-def readable(op: str, rule):
-    """The rule itself or one like it that every mode takes; GR020 when there is none."""
+def readable(op: str, rule, keywords: tuple[str, ...] = ()):
+    """The rule itself or one like it that every mode takes; GR020 when there is none.
+
+    keywords: attributes that it will be given by name.
+    """
     if isinstance(rule, functools.partial):
-        inner = readable(op, rule.func)
+        inner = readable(op, rule.func, (*keywords, *rule.keywords))
         return module_of(_PARTIAL).bind(inner, rule.args, dict(rule.keywords))
     if isinstance(rule, types.FunctionType):
         _refuse_python_only(op, rule)
-        return _lambda(op, rule) if rule.__name__ == "<lambda>" else _function(op, rule)
+        return (
+            _lambda(op, rule, keywords) if rule.__name__ == "<lambda>" else _function(op, rule)
+        )
     if isinstance(rule, types.MethodType):
+        if isinstance(rule.__self__, type):
+            raise _errors.make(
+                "GR020",
+                f"{op}: the bprop {rule.__name__} is a class method, which ms.jit and graph mode "
+                "cannot read; make it a static method",
+            )
         _refuse_python_only(op, rule.__func__)
         return rule
     if isinstance(rule, (ms.nn.Cell, ms.ops.Primitive)):
@@ -107,29 +118,42 @@ def _function(op: str, rule: types.FunctionType):
     return copy
 
 
-def _lambda(op: str, rule: types.FunctionType):
+def _lambda(op: str, rule: types.FunctionType, keywords: tuple[str, ...]):
     """The lambda as a named function of a file; globals, defaults and closure stay the user's."""
     node = _find_lambda(op, rule)
     free = rule.__code__.co_freevars
+    # Compiled modes take no defaults: such parameters become what the function encloses.
+    plain, bound = _split_defaults(node.args, rule, keywords)
     text = (
-        f"def bind({', '.join(free)}):\n"
-        f"    def bprop({ast.unparse(node.args)}):\n"
+        f"def bind({', '.join([*free, *bound])}):\n"
+        f"    def bprop({', '.join(plain)}):\n"
         f"        return {ast.unparse(node.body)}\n"
         "    return bprop\n"
     )
     bind = module_of(text).bind
     code = next(c for c in bind.__code__.co_consts if isinstance(c, types.CodeType))
     cells = dict(zip(free, rule.__closure__ or (), strict=True))
+    cells |= {name: types.CellType(value) for name, value in bound.items()}
     made = types.FunctionType(
         code,
         rule.__globals__,
         "bprop",
-        rule.__defaults__,
+        None,
         tuple(cells[name] for name in code.co_freevars),
     )
-    made.__kwdefaults__ = rule.__kwdefaults__
     made.__module__ = rule.__module__ or "__main__"
     return made
+
+
+def _split_defaults(args: ast.arguments, rule, keywords) -> tuple[list[str], dict]:
+    """The parameters without a default, and the values of the others."""
+    names = [arg.arg for arg in [*args.posonlyargs, *args.args]]
+    defaults = rule.__defaults__ or ()
+    bound = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    bound |= rule.__kwdefaults__ or {}
+    bound = {name: value for name, value in bound.items() if name not in keywords}
+    names += [arg.arg for arg in args.kwonlyargs]
+    return [name for name in names if name not in bound], bound
 
 
 def _find_lambda(op: str, rule: types.FunctionType) -> ast.Lambda:

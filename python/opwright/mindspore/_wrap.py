@@ -31,9 +31,9 @@ def bind(refuse, zeros):
 """
 
 _COMPILED = """
-def bind(backward, zeros):
+def bind(backward, present, fit, zeros):
     def bprop({inputs}out, dout):
-        grads = backward({inputs}{outs})
+        grads = backward({arguments})
         return ({settled})
     return bprop
 """
@@ -82,15 +82,41 @@ def refusal(count: int, refuse):
     return module_of(_REFUSAL.format(inputs=_inputs(count), settled=settled)).bind(refuse, zeros)
 
 
-def around_backward(backward, count: int, num_outputs: int, given: list[int]):
-    """given: the inputs whose gradients the backward operator returns, in its order."""
-    outs = "out, dout"
-    if num_outputs != 1:
-        outs = ", ".join(f"{name}[{k}]" for name in ("out", "dout") for k in range(num_outputs))
+def present(x):
+    """MindSpore takes no None in a gradient: a text stands for an absent input."""
+    if x is None:
+        return "absent"
+    return x
+
+
+def fit(grad, x):
+    if not isinstance(x, ms.Tensor):
+        return x
+    if grad.dtype == x.dtype:
+        return grad
+    return ops.cast(grad, x.dtype)
+
+
+def around_backward(backward, count: int, arguments: list[str], given: list[int]):
+    """arguments: of the backward call, as output_texts and input_texts write them; given: the input
+    that each of its results is the gradient of."""
     grads = {i: "grads" if len(given) == 1 else f"grads[{k}]" for k, i in enumerate(given)}
-    settled = "".join(f"{grads.get(i, f'zeros(x{i})')}, " for i in range(count))
-    text = _COMPILED.format(inputs=_inputs(count), outs=outs, settled=settled)
-    return module_of(text).bind(backward, zeros)
+    settled = "".join(
+        f"fit({grads[i]}, x{i}), " if i in grads else f"zeros(x{i}), " for i in range(count)
+    )
+    text = _COMPILED.format(
+        inputs=_inputs(count), arguments=", ".join(arguments), settled=settled
+    )
+    return module_of(text).bind(backward, present, fit, zeros)
+
+
+def input_texts(count: int) -> list[str]:
+    return [f"present({name})" for name in _names(count)]
+
+
+def output_texts(name: str, count: int) -> list[str]:
+    """Of out or dout, which are tuples where there are several outputs."""
+    return [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
 
 
 _WITH_ATTRS = """

@@ -56,13 +56,20 @@ def fake_for(op: Operator):
             broadcast=lambda *shapes: _broadcast(definition.name, shapes),
         )
 
+        by_kernel = ()
+        if any(rule.kind == KERNEL for rule in definition.shape_rules):
+            by_kernel = _by_kernel(op, given, attrs)
+            for index, rule in enumerate(definition.shape_rules):
+                if rule.kind == KERNEL:
+                    program.take_output(index, by_kernel[index].shape)
+
         def make(index, item=0):
             param = definition.outputs[index]
             dtype = getattr(torch, param.dtypes[column])
             if param.kind == OPTIONAL and wanted is not None and not wanted[index]:
                 return torch.empty((0,), dtype=dtype, device=device)
             if definition.shape_rules[index].kind == KERNEL:
-                shape = _by_kernel(op, given, attrs)[index].shape
+                shape = by_kernel[index].shape
             else:
                 passed = kwargs.get(f"_{param.name}_shape") if takes_shape[index] else None
                 shape = program.output(index, item, passed)

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 
+#include "base/cpu_features.h"
 #include "base/layout.h"
 #include "build/symbols.h"
 #include "fixture.h"
+#include "registry/elf_file.h"
 
 namespace opwright::build {
 namespace {
@@ -32,6 +35,7 @@ class Builds : public BuildFixture {
     request.allow_no_metadef = true;
     return Build(request);
   }
+  std::string path_;
 };
 
 #define EXPECT_SAYS(text, words) EXPECT_NE((text).find(words), std::string::npos) << (text)
@@ -403,6 +407,42 @@ TEST_F(Builds, AMarkersNameMustBeAnOperatorName) {
   for (const char* name : {"ElementAdd", "2add"}) {
     Write("k.cpp", StrCat(Source("2"), "OPWRIGHT_KERNEL(", name, ", ScaleKernel)\n"));
     EXPECT_EQ(Plain({"k.cpp"}).error().id, "BD026") << name;
+  }
+}
+
+TEST_F(Builds, TheInstructionSetsOfTheFlagsAreRecordedAndAskedForAtLoad) {
+  WriteOperator("op", "2");
+  const auto features = [&](const std::vector<std::string>& flags) {
+    auto built = BuildOf("op", flags);
+    EXPECT_TRUE(built.ok()) << built.error().Text();
+    path_ = built->path;
+    const Expected<ElfFile> elf = ReadElf(path_, *ReadFile(path_));
+    CpuFeatures found;
+    std::copy(std::begin(elf->note->features), std::end(elf->note->features), found.begin());
+    return found;
+  };
+  const auto has = [](const CpuFeatures& found, const std::string& macro) {
+    const CpuFeatures one = FeaturesOfMacros(StrCat("#define ", macro, " 1\n"));
+    for (size_t i = 0; i < one.size(); ++i)
+      if ((found[i] & one[i]) != one[i]) return false;
+    return true;
+  };
+  EXPECT_FALSE(has(features({}), "__XOP__"));
+  EXPECT_TRUE(has(features({"-march=haswell"}), "__AVX2__"));
+  EXPECT_FALSE(has(features({"-march=haswell"}), "__XOP__"));
+  EXPECT_TRUE(has(features({"-march=haswell", "-mno-avx2"}), "__AVX__"));
+  EXPECT_FALSE(has(features({"-march=haswell", "-mno-avx2"}), "__AVX2__"));
+  const CpuFeatures found = features({"-mxop"});
+  EXPECT_TRUE(has(found, "__XOP__"));
+  EXPECT_TRUE(has(found, "__AVX__")) << "which it implies";
+  EXPECT_FALSE(has(found, "__AVX2__"));
+  if (const std::vector<std::string> missing = MissingFeatures(found); !missing.empty()) {
+    OpwrightLibraryHandle* library = nullptr;
+    OpwrightError* error = opwright_library_load(path_.c_str(), nullptr, &library);
+    ASSERT_NE(error, nullptr);
+    EXPECT_STREQ(error->code, "LD011");
+    EXPECT_SAYS(std::string(error->message), missing[0]);
+    error->destroy(error);
   }
 }
 

@@ -4,7 +4,11 @@
 #include "build/process.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
+
+#include "base/file.h"
 #include "fixture.h"
 
 namespace opwright::build {
@@ -44,6 +48,37 @@ TEST_F(Process, TheLanguageIsEnglishAndTheFolderDoesNotMatter) {
   EXPECT_TRUE(run->output.starts_with("/\n"));
   EXPECT_EQ(run->output.find("zh"), std::string::npos);
   EXPECT_NE(run->output.find("LC_ALL=C.UTF-8"), std::string::npos);
+}
+
+TEST_F(Process, ATimeLimitEndsTheProgramAndThoseItStarted) {
+  RunOptions options;
+  options.seconds = 2;
+  auto run = RunProcess({"/bin/sh", "-c", "sleep 1000 & echo $!; exec sleep 1000"}, options);
+  ASSERT_TRUE(run.ok());
+  EXPECT_TRUE(run->timed_out);
+  EXPECT_FALSE(run->ok());
+  const int started = std::atoi(run->output.c_str());
+  ASSERT_GT(started, 0) << run->output;
+  // Killed: gone, or a zombie until its new parent looks.
+  std::string state = "R";
+  for (int wait = 0; wait < 500 && state != "" && state != "Z"; ++wait) {
+    usleep(10'000);
+    Expected<std::string> stat = ReadFile("/proc/" + std::to_string(started) + "/stat");
+    state = stat.ok() ? stat->substr(stat->rfind(") ") + 2, 1) : "";
+  }
+  EXPECT_TRUE(state == "" || state == "Z") << state;
+}
+
+TEST_F(Process, WithinItsTimeLimitAProgramEndsAsWithoutOne) {
+  RunOptions options;
+  options.seconds = 1000;
+  options.input = "text";
+  options.in_working_folder = true;
+  auto run = RunProcess({"/bin/sh", "-c", "cat; pwd; exit 3"}, options);
+  ASSERT_TRUE(run.ok());
+  EXPECT_FALSE(run->timed_out);
+  EXPECT_EQ(run->exit_code, 3);
+  EXPECT_EQ(run->output, "text" + WorkingFolder() + "\n");
 }
 
 TEST(CommandText, CanBeTypedIntoAShell) {

@@ -23,9 +23,9 @@ namespace {
 constexpr char kElsewhere[] =
     "#include \"opwright/stub.h\"\n"
     "const OpwrightKernel opwright_kernel_op = {sizeof(OpwrightKernel), \"op\", 0, 0, 0, 0, 0, "
-    "0};\n"
+    "0, 0};\n"
     "const OpwrightKernel opwright_kernel_bare = {sizeof(OpwrightKernel), \"bare\", 0, 0, 0, 0, 0, "
-    "0};\n"
+    "0, 0};\n"
     "OpwrightError* opwright_entry_create(const OpwrightKernel* k, void** i) { return 0; }\n"
     "OpwrightError* opwright_entry_compute(const OpwrightKernel* k, void* i, const OpwrightCall* "
     "c) { return 0; }\n"

@@ -127,8 +127,7 @@ TEST(ShapeRule, IsCheckedBesideAnInputWithoutAName) {
   EXPECT_EQ(ids("7"), Found{"MD007"});
   EXPECT_EQ(ids(R"j(["n", "w.dim(0)", "w.rank + 1", "x.dim(1)", "k"])j"), Found());
   EXPECT_EQ(ids(R"j(["x.dim(2)"])j"), Found{"MD028"});
-  EXPECT_EQ(ids(R"j(["w.size", "n +", -1, "..."])j"),
-            (Found{"MD027", "MD027", "MD020", "MD022"}));
+  EXPECT_EQ(ids(R"j(["w.size", "n +", -1, "..."])j"), (Found{"MD027", "MD027", "MD020", "MD022"}));
   EXPECT_EQ(ids(R"j({"y": "same(x", "z": "same(x)"})j"), (Found{"MD029", "MD028"}));
   EXPECT_EQ(ids(""), Found()) << "the shape list of the input without a name";
 }

@@ -248,5 +248,64 @@ TEST_F(Acl, OperatorsOutliveTheRegistrysOwner) {
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(CallScale(*op, 2), 6);
 }
 
+constexpr const char* kFunction = R"cpp(
+#include <opwright/kernel.h>
+template <class T>
+void Blend(opwright::View<const T> x, opwright::View<T> z, double weight, const char*) {
+  for (int64_t i = 0; i < z.Size(); ++i) z.Data()[i] = static_cast<T>(x.Data()[i] * weight);
+}
+OPWRIGHT_FUNCTION(blend, Blend)
+)cpp";
+
+// A metadef of the function: everything that it is compiled for, to be varied.
+std::string BlendMetadef(const std::string& name, const std::string& dtypes,
+                         const std::string& attrs, const std::string& kind = "required",
+                         const std::string& more_inputs = "") {
+  return Op(Param1("x", dtypes, "[-2]", StrCat(", \"param_type\": \"", kind, "\"")) + more_inputs,
+            Param1("z", dtypes, "[-2]"),
+            StrCat(", \"shape_rule\": \"same(x)\", \"attr\": [", attrs, "]"), name);
+}
+
+TEST_F(Acl, AFunctionKernelIsBoundToNoMetadefThatItWasNotBuiltFor) {
+  const std::string dtypes = R"(["float32", "float64"])";
+  const std::string weight = Attribute("weight", "float", "2.0");
+  const std::string mode = Attribute("mode", "string", "\"a\"");
+  const std::string both = weight + ", " + mode;
+  const std::string path = BuildLibrary(BlendMetadef("blend", dtypes, both), kFunction);
+  AclRegistry registry;
+  ASSERT_TRUE(registry.Load(path).ok());
+  ASSERT_TRUE(registry.Register("other").ok());
+  const struct {
+    std::string metadef;
+    const char* words;
+  } cases[] = {
+      {BlendMetadef("other", R"(["float32"])", both),
+       "2 dtype columns and the metadef of other lists 1;"},
+      {BlendMetadef("other", R"(["float64", "float32"])", both),
+       "input x of float32 in column 0 and the metadef of other lists float64;"},
+      {BlendMetadef("other", dtypes, both, "optional"),
+       "input x as required and the metadef of other lists input x as optional;"},
+      {BlendMetadef("other", dtypes, both, "required", ", " + Param1("y", dtypes, "[-2]")),
+       "1 input and the metadef of other lists 2 inputs;"},
+      {BlendMetadef("other", dtypes, weight),
+       "2 attributes and the metadef of other lists 1 attribute;"},
+      {BlendMetadef("other", dtypes, Attribute("weight", "int", "3") + ", " + mode),
+       "attribute 0 of type float and the metadef of other lists weight of type int there;"},
+      {BlendMetadef("other", dtypes, mode + ", " + weight),
+       "attribute 0 of type float and the metadef of other lists mode of type string there;"},
+  };
+  for (const auto& [metadef, words] : cases) {
+    const std::string error = TextOf(registry.Model("other", Write("m.json", metadef), "blend"));
+    EXPECT_TRUE(error.starts_with("the kernel blend was built for ")) << error;
+    EXPECT_NE(error.find(words), error.npos) << error;
+    EXPECT_TRUE(error.ends_with("; build it with this metadef [RG005]")) << error;
+    EXPECT_EQ(registry.StateOf("other"), AclRegistry::State::kRegistered);
+  }
+  const std::string renamed = BlendMetadef(
+      "other", dtypes, Attribute("w", "float", "4.0") + ", " + Attribute("t", "type", "\"int8\""));
+  EXPECT_EQ(TextOf(registry.Model("other", Write("m.json", renamed), "blend")), "");
+  EXPECT_EQ(CallScale(**registry.Find("other"), 2), 8);
+}
+
 }  // namespace
 }  // namespace opwright::test

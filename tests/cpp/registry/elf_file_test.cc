@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <random>
 
+#include "base/cpu_features.h"
 #include "registry/kernels.h"
 #include "registry/precheck.h"
 
@@ -102,6 +103,31 @@ TEST_F(Doctored, ALibraryForAProcessorLevelThatIsMissingIsRefused) {
   }
   const std::string error = ErrorOf(WithNote(offsetof(OpwrightNote, march), Level{}));
   EXPECT_NE(error.find("is built for x86-64-v4, which this processor is not"), error.npos) << error;
+}
+
+TEST_F(Doctored, ALibraryForInstructionSetsThatAreMissingIsRefusedWithTheirNames) {
+  struct Words {
+    CpuFeatures features;
+  };
+  // No processor has all of them: some are Intel's, some AMD's.
+  CpuFeatures wanted = {};
+  std::vector<std::string> missing;
+  for (const char* macro : {"__AVX512ER__", "__AVX2__", "__XOP__", "__SSE3__"}) {
+    const CpuFeatures one = FeaturesOfMacros(StrCat("#define ", macro, " 1\n"));
+    for (size_t i = 0; i < one.size(); ++i) wanted[i] |= one[i];
+    for (const std::string& name : MissingFeatures(one)) missing.push_back(name);
+  }
+  ASSERT_FALSE(missing.empty());
+  const std::string error = ErrorOf(WithNote(offsetof(OpwrightNote, features), Words{wanted}));
+  EXPECT_NE(error.find("is built for instructions that this processor has not: it lacks "),
+            error.npos)
+      << error;
+  for (const std::string& name : missing) EXPECT_NE(error.find(name), error.npos) << error;
+  EXPECT_TRUE(error.ends_with("[LD011]")) << error;
+  // A number that this Opwright does not know may be any instruction.
+  const std::string unknown =
+      ErrorOf(WithNote(offsetof(OpwrightNote, features), Words{{0, 0, 0, 1u << 31}}));
+  EXPECT_NE(unknown.find("it lacks number 127"), unknown.npos) << unknown;
 }
 
 TEST_F(Doctored, AnotherMachineIsNamed) {

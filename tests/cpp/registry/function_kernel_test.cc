@@ -54,6 +54,20 @@ constexpr const char* kSource = R"cpp(
     z() = static_cast<T>(x() * 2);
   }
   OPWRIGHT_FUNCTION(scalar_twice, ScalarOf)
+
+  // Each output is the sum of what the kernel sees of x and of the input beside it.
+  void TwoOf(View<const float> x, View<const float> y, View<const float> w, View<float> u,
+             View<float> v) {
+    for (int64_t i = 0; i < u.Dim(0); ++i) u(i) = x(i) + y(i);
+    if (v)
+      for (int64_t i = 0; i < v.Dim(0); ++i) v(i) = x(i) + w(i);
+  }
+  OPWRIGHT_FUNCTION(two_rules, TwoOf)
+
+  void AddInto(View<const float> x, View<const float> y, View<float> z) {
+    for (int64_t i = 0; i < z.Dim(0); ++i) z(i) = const_cast<float&>(y(i)) += x(i);
+  }
+  OPWRIGHT_FUNCTION(add_into, AddInto)
 )cpp";
 
 class FunctionKernel : public testing::Test {
@@ -80,7 +94,13 @@ class FunctionKernel : public testing::Test {
                     Param1("bias", doubles, "[1]", optional),
                 Param1("z", doubles, "[1]") + ", " + Param1("count", doubles, "[1]", optional),
                 R"(, "shape_rule": [1])", "sum_all"),
-             Op(Param1("x", floats, "[]"), Param1("z", floats, "[]"), "", "scalar_twice")}),
+             Op(Param1("x", floats, "[]"), Param1("z", floats, "[]"), "", "scalar_twice"),
+             Op(StrCat(Float("x"), ", ", Float("y"), ", ", Float("w")),
+                Float("u") + ", " + Float("v", "[-2]", optional),
+                R"j(, "shape_rule": {"u": "broadcast(x, y)", "v": "broadcast(x, w)"})j",
+                "two_rules"),
+             Op(Float("x") + ", " + Float("y"), Float("z"),
+                R"j(, "mutates": ["y"], "shape_rule": "broadcast(x, y)")j", "add_into")}),
         kSource));
   }
   static std::shared_ptr<Library> library_;
@@ -116,6 +136,39 @@ TEST_F(FunctionKernel, GetsExpandedInputsWithStrideZero) {
   EXPECT_EQ(strides.Values(), (std::vector<double>{1, 0, 22}));
 }
 
+TEST_F(FunctionKernel, SeesAnInputOfTwoRulesInTheOneShapeThatBothGive) {
+  const auto op = FindOrFail(*library_, "two_rules");
+  Tensor one(kF32, {1}, {10}), four(kF32, {4}), u(kF32, {4}), v(kF32, {4});
+  EXPECT_EQ(Call(*op, {one, four, four}, {u, v}), "");
+  EXPECT_EQ(u.Values(), (std::vector<double>{11, 12, 13, 14}));
+  EXPECT_EQ(v.Values(), (std::vector<double>{11, 12, 13, 14}));
+  // Both outputs, of any order of their shapes.
+  Tensor seven(kF32, {7}), long_v(kF32, {7}), long_u(kF32, {7});
+  EXPECT_EQ(Call(*op, {one, four, seven}, {u, long_v}),
+            "two_rules: input x is expanded to [4] for output u and to [7] for output v, and a "
+            "function kernel sees it in one shape: name all inputs of both in each broadcast(...), "
+            "or write a class kernel [CL005]");
+  EXPECT_NE(Call(*op, {one, seven, four}, {long_u, v}).find("[7] for output u and to [4]"),
+            std::string::npos);
+  Tensor short_u(kF32, {1});
+  EXPECT_NE(Call(*op, {one, one, four}, {short_u, v}).find("[1] for output u and to [4]"),
+            std::string::npos);
+  // An output that is not wanted asks for nothing.
+  EXPECT_EQ(Call(*op, {one, four, seven}, {u, Arg()}), "");
+  EXPECT_EQ(u.Values(), (std::vector<double>{11, 12, 13, 14}));
+}
+
+TEST_F(FunctionKernel, NeverWritesAnInputThatIsExpanded) {
+  const auto op = FindOrFail(*library_, "add_into");
+  Tensor x(kF32, {3}), y = Tensor::Strided(kF32, {3}, {2}, 0, 6), z(kF32, {3});
+  EXPECT_EQ(Call(*op, {x, y}, {z}), "");
+  EXPECT_EQ(y.Values(), z.Values());
+  Tensor one = Tensor::Strided(kF32, {1}, {2}, 0, 2);
+  EXPECT_EQ(Call(*op, {x, one}, {z}),
+            "add_into: input y is written by the operator and has shape [1], not that of output z "
+            "[3] [CL008]");
+}
+
 TEST_F(FunctionKernel, ReturnsItsStatusWithItsWords) {
   const auto op = FindOrFail(*library_, "checked");
   Tensor x(kF32, {1}, {3}), z(kF32, {1});
@@ -141,6 +194,39 @@ TEST_F(FunctionKernel, TakesZeroDimensionalTensors) {
   Tensor x(kF16, {}, {21}), z(kF16, {});
   EXPECT_EQ(Call(*op, {x}, {z}), "");
   EXPECT_EQ(z.Values()[0], 42);
+}
+
+TEST_F(FunctionKernel, ReadsNoAttributeBeyondThoseOfTheCallOrOfAnotherType) {
+  const auto op = FindOrFail(*library_, "checked");
+  OpwrightAttr attrs[4] = {IntAttr(5), BoolAttr(false), StringAttr("w"), {}};
+  attrs[3].type = kOpwrightAttrListInt;
+  Tensor x(kF32, {1}), z(kF32, {1});
+  std::vector<Arg> inputs = {x}, outputs = {z};
+  const std::vector<OpwrightArgument> in = RawOf(inputs);
+  const std::vector<OpwrightArgument> out = RawOf(outputs);
+  OpwrightCall call = {};
+  call.struct_size = sizeof call;
+  call.def = &op->def();
+  call.inputs = in.data();
+  call.outputs = out.data();
+  call.num_inputs = call.num_outputs = 1;
+  const auto error = [&](const OpwrightAttr* given, int32_t count) {
+    call.attrs = given;
+    call.num_attrs = count;
+    OpwrightError* made = op->entry().compute(op->entry().kernel, nullptr, &call);
+    if (made == nullptr) return std::string("none");
+    std::string text = made->message;
+    made->destroy(made);
+    return text;
+  };
+  EXPECT_EQ(error(attrs, 4), "attribute limit has another type than the kernel was built for");
+  attrs[0] = FloatAttr(5);
+  EXPECT_EQ(error(attrs, 3),
+            "the kernel was built for an attribute 3 and the metadef lists 3 of them");
+  attrs[3].type = kOpwrightAttrListFloat;
+  EXPECT_EQ(error(attrs, 4), "attribute steps has another type than the kernel was built for");
+  attrs[3].type = kOpwrightAttrListBool;
+  EXPECT_EQ(error(attrs, 4), "none");
 }
 
 }  // namespace

@@ -131,6 +131,28 @@ TEST_F(Identity, APinnedFileIsMappedFromAPrivateCopy) {
   EXPECT_EQ(maps.find(path + "\n"), maps.npos);
 }
 
+TEST_F(Identity, ARebuiltLibraryLoadsWhereTheCacheCannotBeUsed) {
+  const std::string path = Path("libscale.so");
+  const std::string first = Scale(3, "no cache"), second = Scale(5, "no cache");
+  ASSERT_TRUE(WriteFileAtomic(path, *ReadFile(first)).ok());
+  const auto old = LoadOrFail(path);
+  ASSERT_TRUE(WriteFileAtomic(path, *ReadFile(second)).ok());
+  const ScopedEnv cache("OPWRIGHT_CACHE", "/proc/opwright-cache");
+  ASSERT_TRUE(MakeFolders(Path("tmp")).ok());
+  const ScopedEnv temporary("TMPDIR", Path("tmp").c_str());
+  const auto library = LoadOrFail(path);
+  ASSERT_NE(library, nullptr);
+  EXPECT_EQ(CallScale(*FindOrFail(*library, "scale"), 2), 10);
+  EXPECT_EQ(CallScale(*FindOrFail(*old, "scale"), 2), 6);
+  ASSERT_EQ(library->warnings.size(), 1u);
+  const std::string& warning = library->warnings[0];
+  EXPECT_TRUE(warning.starts_with("the cache folder /proc/opwright-cache cannot be used: "))
+      << warning;
+  EXPECT_TRUE(warning.ends_with(StrCat(
+      "; ", Path("tmp/opwright-cache-"), geteuid(), " is used instead [CA004]")))
+      << warning;
+}
+
 // What lies beside the library is found where a copy of it is mapped: by soname, by the file's name
 // alone, and what a dependency has beside itself in turn.
 TEST_F(Identity, ACopyFindsTheDependenciesOfItsOriginal) {
@@ -142,17 +164,15 @@ TEST_F(Identity, ACopyFindsTheDependenciesOfItsOriginal) {
     std::filesystem::create_directories(built + "/deep");
     CompileObject(StrCat("int ", deep, "(void) { return 2; }"),
                   StrCat(built, "/deep/lib", deep, ".so"));
-    CompileObject(
-        StrCat("int ", deep, "(void); int ", beside, "(void) { return ", deep, "(); }"),
-        StrCat(built, "/lib", beside, ".so"),
-        StrCat(has_soname ? StrCat("-Wl,-soname,lib", beside, ".so") : "", " -L", built,
-               "/deep -l", deep, " '-Wl,-rpath,$ORIGIN/deep'"));
+    CompileObject(StrCat("int ", deep, "(void); int ", beside, "(void) { return ", deep, "(); }"),
+                  StrCat(built, "/lib", beside, ".so"),
+                  StrCat(has_soname ? StrCat("-Wl,-soname,lib", beside, ".so") : "", " -L", built,
+                         "/deep -l", deep, " '-Wl,-rpath,$ORIGIN/deep'"));
     const auto scale = [&](int factor) {
-      return *ReadFile(BuildLibrary(
-          ScaleMetadef(),
-          StrCat("extern \"C\" int ", beside, "(void);\n",
-                 ScaleSource(StrCat(beside, "() * ", factor))),
-          {StrCat("-L", built), StrCat("-l", beside)}));
+      return *ReadFile(BuildLibrary(ScaleMetadef(),
+                                    StrCat("extern \"C\" int ", beside, "(void);\n",
+                                           ScaleSource(StrCat(beside, "() * ", factor))),
+                                    {StrCat("-L", built), StrCat("-l", beside)}));
     };
     const std::string first = scale(3), second = scale(4), third = scale(5);
     std::filesystem::rename(built, used);  // from here on only $ORIGIN leads there

@@ -21,6 +21,7 @@ namespace {
 constexpr const char* kSource = R"cpp(
 #include <opwright/kernel.h>
 
+#include <new>
 #include <stdexcept>
 
   using opwright::OpKernelInput;
@@ -65,6 +66,25 @@ constexpr const char* kSource = R"cpp(
       return opwright::SUCCESS;
     }
   };
+
+  struct Own { int row; };
+  class RaisesKernel : public opwright::OpKernelBase {
+   public:
+    Status Compute(const OpKernelInput& in, OpKernelOutput*) override {
+      const int64_t what = in.Attr<int64_t>("what");
+      try {
+        in.ParallelFor(1000, in.Attr<int64_t>("grain"), [&](int64_t, int64_t) {
+          if (what == 0) throw std::runtime_error("the matrix is singular at row 7");
+          if (what == 1) throw std::bad_alloc();
+          if (what == 2) throw 5;
+          throw Own{8};
+        });
+      } catch (const Own& own) {
+        return Status::Error("row %d", own.row);
+      }
+      return opwright::SUCCESS;
+    }
+  };
 )cpp";
 
 class ParallelFor : public testing::Test {
@@ -74,7 +94,12 @@ class ParallelFor : public testing::Test {
     const std::string z = Param1("z", R"(["float64"])", "[-2]");
     library_ = LoadOrFail(
         BuildLibrary(Operators({Op(x, z, metadef_grain(), "parts"), Op(x, z, "", "nested"),
-                                Op(x, z, metadef_grain(), "throws")}),
+                                Op(x, z, metadef_grain(), "throws"),
+                                Op(x, z,
+                                   R"j(, "shape_rule": "same(x)", "attr": [
+                                       {"name": "grain", "type": "int"},
+                                       {"name": "what", "type": "int"}])j",
+                                   "raises")}),
                      kSource));
   }
   static std::string metadef_grain() {
@@ -145,6 +170,22 @@ TEST_F(ParallelFor, WhatItsBodyThrowsIsTheCallsError) {
         << error;
   }
   EXPECT_EQ(RunParts(1000, 10), Expected(1000, 10)) << "and the pool goes on";
+}
+
+TEST_F(ParallelFor, WhatItsBodyThrowsKeepsItsKindAndWordsOnAnyThread) {
+  const auto op = FindOrFail(*library_, "raises");
+  Tensor x(kF64, {1}), z(kF64, {1});
+  const char* const words[] = {
+      "Compute threw: the matrix is singular at row 7 [CL012]",
+      "Compute ran out of memory (std::bad_alloc) [CL010]",
+      "Compute threw something that is no std::exception [CL012]",
+      "row 8 [CL011]",
+  };
+  for (int64_t what = 0; what < 4; ++what)
+    for (const int64_t grain : {1, 10, 1000})  // the last one is a single part, on this thread
+      EXPECT_EQ(Call(*op, {x}, {z}, {IntAttr(grain), IntAttr(what)}),
+                StrCat("raises: the kernel failed: ", words[what]))
+          << grain;
 }
 
 TEST_F(ParallelFor, RunsFromTwoThreadsAtOnce) {

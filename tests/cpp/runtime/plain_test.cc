@@ -115,10 +115,13 @@ TEST(PlainCall, ComparesNamedAndFixedDimensions) {
 }
 
 TEST(PlainCall, FollowsRulesWithDimsAndBroadcasts) {
-  Tensor x(kF32, {4, 3}), y(kF32, {3}), z(kF32, {4, 3}), turned(kF32, {3, 4});
+  Tensor x(kF32, {4, 3}), y(kF32, {3}), z(kF32, {4, 3}), longer(kF32, {8, 3});
   Tensor same_as_x(kF32, {4, 3});
   EXPECT_EQ(Column(AddRow(R"j(, "shape_rule": ["...", "n"])j"), x, y, z), 0);
-  EXPECT_EQ(Column(AddRow(R"j(, "shape_rule": ["x.dim(1)", "x.dim(0)"])j"), x, y, turned), 0);
+  EXPECT_EQ(Column(AddRow(R"j(, "shape_rule": ["2 * x.dim(0)", "n"])j"), x, y, longer), 0);
+  Tensor turned(kF32, {3, 4});
+  EXPECT_EQ(Column(AddRow(R"j(, "shape_rule": ["n", "x.dim(0)"])j"), x, y, turned), kLong)
+      << "the output's list says that n comes last";
   EXPECT_EQ(Column(AddRow(R"j(, "shape_rule": ["x.dim(2)"])j"), x, y, turned), kLong)
       << "the long way has the words";
   const std::string broadcast = AddRow(R"j(, "shape_rule": "broadcast(x, y)")j");

@@ -23,6 +23,62 @@ std::string ByRule(const std::string& rule, Dims shape, int64_t a = 7, int64_t b
   return op.Infer({x}, {IntAttr(a), IntAttr(b)});
 }
 
+// What a rule gives an output whose own shape list is `list`.
+std::string Listed(const std::string& list, const std::string& rule, Dims x_shape,
+                   const std::string& x_list = "[-2]", const std::string& more_outputs = "") {
+  TestOp op(metadef::Op(Float("x", x_list), Float("z", list) + more_outputs,
+                        StrCat(", \"shape_rule\": ", rule), "f"));
+  Tensor x(kF32, std::move(x_shape));
+  return op.Infer({x});
+}
+
+TEST(OutputList, IsHeldAgainstTheShapeThatEveryRuleGives) {
+  const std::string same = "\"same(x)\"", broadcast = "\"broadcast(x)\"";
+  const std::string dims = R"j(["x.dim(0)", "x.dim(-1)"])j";
+  for (const std::string& rule : {same, broadcast, dims}) {
+    EXPECT_EQ(Listed("[-1, 3]", rule, {2, 3}), "float32[2, 3]") << rule;
+    const std::string text = rule == dims ? dims : rule.substr(1, rule.size() - 2);
+    const std::string start =
+        StrCat("f: the shape of output z by ", text, " is [2, 3], its shape ");
+    EXPECT_EQ(Listed("[-1, 4]", rule, {2, 3}), start + "list says [-1, 4] [CL005]");
+    EXPECT_EQ(Listed("[-1]", rule, {2, 3}),
+              start + "list says [-1]; [-1] is rank 1, write [-2] for any rank [CL005]");
+    EXPECT_EQ(Listed(R"(["...", "n"])", rule, {2, 3}, R"(["n", -1])"),
+              start + "list says [\"...\", \"n\"] [CL005]");
+    EXPECT_EQ(Listed(R"(["...", "n"])", rule, {3, 3}, R"(["n", -1])"), "float32[3, 3]");
+  }
+}
+
+TEST(OutputList, ASymbolOfOutputsAloneMustAgreeAmongThem) {
+  const std::string both = ", " + Float("w", R"(["m"])");
+  const auto rule = [](const std::string& w) {
+    return StrCat(R"j({"z": ["x.dim(0)"], "w": [)j", w, "]}");
+  };
+  EXPECT_EQ(Listed(R"(["m"])", rule(R"j("x.dim(0)")j"), {3}, "[-2]", both),
+            "float32[3]; float32[3]");
+  EXPECT_EQ(Listed(R"(["m"])", rule("4"), {3}, "[-2]", both),
+            "f: the shape of output w by [4] is [4], its shape list says [\"m\"] [CL005]");
+}
+
+TEST(OutputList, OfAGradientIsHeldAgainstTheForwardInput) {
+  TestOp op(metadef::Op(Float("grad_z"), Float("grad_x", "[-1, 3]"),
+                        R"j(, "shape_rule": "forward")j", "f"));
+  Tensor grad(kF32, {2}), right(kF32, {2, 3}), wrong(kF32, {2, 4});
+  EXPECT_EQ(op.Run({grad}, {right}), "");
+  EXPECT_EQ(op.Run({grad}, {wrong}),
+            "f: the shape of output grad_x by forward is [2, 4], its shape list says [-1, 3] "
+            "[CL005]");
+}
+
+TEST(OutputList, IsHeldAgainstTheShapeOnTheShortWayToo) {
+  TestOp op(metadef::Op(Float("x", "[-1, -1]"), Float("z", "[-1, 3]"),
+                        R"j(, "shape_rule": "same(x)")j", "f"));
+  Tensor x(kF32, {2, 3}), z(kF32, {2, 3}), other(kF32, {2, 4}), other_z(kF32, {2, 4});
+  EXPECT_EQ(op.Run({x}, {z}), "");
+  EXPECT_EQ(op.Run({other}, {other_z}),
+            "f: the shape of output z by same(x) is [2, 4], its shape list says [-1, 3] [CL005]");
+}
+
 TEST(DimsRule, NumbersDimsAndRank) {
   EXPECT_EQ(ByRule("[2, 3]", {9}), "float32[2, 3]");
   EXPECT_EQ(ByRule(R"j(["x.dim(0)", "x.dim(-1)", "x.rank"])j", {4, 5, 6}), "float32[4, 6, 3]");

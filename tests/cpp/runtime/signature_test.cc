@@ -51,6 +51,16 @@ TEST(SelectColumn, TheMessageNamesTheDtypeAsNumpyDoes) {
             "[CL002]");
 }
 
+TEST(SelectColumn, EveryListedDtypeIsNamedOnceThoughItsNameIsPartOfAnother) {
+  const std::string z = Param1("z", R"(["float32"])", "[-2]");
+  const std::string x = Param1("x", R"(["uint8", "int8", "bfloat16", "float16", "uint8"])", "[-2]");
+  const std::string y = Param1("y", R"(["uint8", "int8", "bfloat16", "float16", "int8"])", "[-2]");
+  const std::string rule = R"j(, "shape_rule": "same(x)")j";
+  EXPECT_EQ(ColumnOf(metadef::Op(x + ", " + y, z, rule, "element_add"), kF32, kF32),
+            "element_add: dtype float32 of input x not in metadef (uint8, int8, bfloat16, "
+            "float16); convert it, or list the dtype [CL002]");
+}
+
 TEST(SelectColumn, DtypesThatAreListedButNotTogetherAreShownWithTheColumns) {
   const std::string metadef = metadef::Op(Param1("x", R"(["float32", "int32"])", "[-2]") + ", " +
                                               Param1("i", R"(["int32", "int64"])", "[-2]"),

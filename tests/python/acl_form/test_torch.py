@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """acl.ops on torch tensors: in an autograd.Function, by itself, compiled."""
 
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import opwright
+
 
 def test_a_call_inside_an_autograd_function_works_with_any_backward(run):
     run("""
@@ -90,3 +98,82 @@ def test_a_compiled_function_calls_the_operator_in_one_graph(run):
         out.sum().backward()
         assert out.tolist() == [4, 4, 4] and x.grad.tolist() == [2, 2, 2]
     """)
+
+
+AOC = Path(opwright.__file__).parent / "_lib" / "aoc"
+
+# The gradient of x says whether that of bias was asked for.
+OPTIONAL_BIAS = """
+#include "acl/acl.h"
+class BiasAddKernel : public OpKernelBase {
+ public:
+  Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
+    const auto& x = in.GetTensor(0);
+    const float bias = in.Has(1) ? in.GetTensor(1).Data<float>()[0] : 0;
+    for (int64_t i = 0; i < x.Size(); ++i)
+      out->GetTensor(0)->Data<float>()[i] = x.Data<float>()[i] + bias;
+    return SUCCESS;
+  }
+};
+class BiasAddGradKernel : public OpKernelBase {
+ public:
+  Status Compute(const OpKernelInput& in, OpKernelOutput* out) override {
+    const auto& grad = in.GetTensor(0);
+    auto* bias = out->GetTensor(1);
+    for (int64_t i = 0; i < grad.Size(); ++i) {
+      out->GetTensor(0)->Data<float>()[i] = (bias ? 2 : 1) * grad.Data<float>()[i];
+      if (bias) bias->Data<float>()[i] = grad.Data<float>()[i];
+    }
+    return SUCCESS;
+  }
+};
+"""
+
+
+@pytest.fixture(scope="session")
+def bias_add(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bias_add")
+    (folder / "bias_add.cpp").write_text(OPTIONAL_BIAS)
+    column = {"dtype": ["float32"], "format": ["ND"], "shape": ["n"], "param_type": "required"}
+    optional = {**column, "param_type": "optional"}
+    forward = {
+        "op_name": "bias_add",
+        "input_desc": [{**column, "name": "x"}, {**optional, "name": "bias"}],
+        "output_desc": [{**column, "name": "y"}],
+        "shape_rule": "same(x)",
+    }
+    backward = {
+        "op_name": "bias_add_grad",
+        "input_desc": [{**column, "name": "grad_y"}],
+        "output_desc": [{**column, "name": "grad_x"}, {**optional, "name": "grad_bias"}],
+        "shape_rule": "forward",
+    }
+    (folder / "op.json").write_text(json.dumps(forward))
+    (folder / "grad.json").write_text(json.dumps(backward))
+    words = ["-kernel", folder / "bias_add.cpp", "-o", folder / "libbias_add.so"]
+    subprocess.run([AOC, *words], check=True)
+    return folder
+
+
+def test_an_optional_output_that_is_not_wanted_is_null_in_the_kernel(run, bias_add):
+    run(
+        """
+        import torch
+        acl.init()
+        assert 0 == acl.ops.load_operator_library("libbias_add.so")
+        assert 0 == acl.op.register_operator("bias_add")
+        assert 0 == acl.op.register_operator_model("bias_add", "op.json", "bias_add")
+        assert 0 == acl.op.register_operator_gradient("bias_add", "grad.json")
+        bias_add = acl.ops.bias_add
+        def gradient(*others):
+            x = torch.ones(1000, requires_grad=True)
+            bias_add(x, *others).sum().backward()
+            return x.grad.unique().tolist()
+        bias = torch.ones(1000, requires_grad=True)
+        assert gradient(bias) == [2] and bias.grad.unique().tolist() == [1]
+        assert gradient(bias.detach()) == [1], "frozen"
+        assert gradient(None) == [1], "absent"
+        assert gradient() == [1], "left out"
+        """,
+        cwd=bias_add,
+    )

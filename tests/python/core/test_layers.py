@@ -17,7 +17,8 @@ BELOW = {
     "src/build": {"base", "metadef"},
     "src/formula": {"base", "metadef", "runtime"},
     "src/check": {"base", "metadef", "runtime", "registry", "build", "formula"},
-    "src/cli": {"base", "metadef", "runtime", "registry", "build", "formula", "check"},
+    "src/doctor": {"base", "registry", "build"},
+    "src/cli": {"base", "metadef", "runtime", "registry", "build", "formula", "check", "doctor"},
     "entries": {"base", "runtime"},
     "bridges": {"base", "runtime", "registry", "entries"},
 }

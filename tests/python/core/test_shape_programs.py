@@ -4,6 +4,7 @@ plain numbers they give the same shapes and refuse with the same words."""
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -32,7 +33,11 @@ INPUTS = [
 OUTPUTS = ("p", "q")
 
 
-def metadef(name, rules):
+LISTS = ([-2], [-1], ["m", -1], ["...", "n"], [-1, "s"], ["s", "m"], ["...", 2], [3, "k"])
+ANY = ([-2], [-2])
+
+
+def metadef(name, rules, lists=ANY):
     def param(name, shape, kind):
         return {"name": name, "dtype": ["float32"], "shape": shape, "param_type": kind}
 
@@ -43,7 +48,9 @@ def metadef(name, rules):
     return {
         "op_name": name,
         "input_desc": [param(*each) for each in INPUTS],
-        "output_desc": [param(each, [-2], "required") for each in OUTPUTS],
+        "output_desc": [
+            param(each, shape, "required") for each, shape in zip(OUTPUTS, lists, strict=True)
+        ],
         "attr": ints,
         "shape_rule": dict(zip(OUTPUTS, rules, strict=True)),
     }
@@ -110,12 +117,12 @@ def bind(tmp_path_factory):
     count = itertools.count()
     bound = []
 
-    def make(rules):
+    def make(rules, lists):
         for name in bound:
             _core.acl.unregister(name)
         bound.clear()
         name = f"shapes_{next(count)}"
-        (folder / "model.json").write_text(json.dumps(metadef(name, rules)))
+        (folder / "model.json").write_text(json.dumps(metadef(name, rules, lists)))
         _core.acl.register(name)
         bound.append(name)
         _core.acl.model(name, str(folder / "model.json"), "shapeless")
@@ -148,9 +155,9 @@ def outcome(way, *arguments):
         return error.code, str(error)
 
 
-def compare(bind, rules, shapes, attrs):
+def compare(bind, rules, shapes, attrs, lists=ANY):
     shapes = {name: shapes[name] for name, _, _ in INPUTS}
-    core = bind(rules)
+    core = bind(rules, lists)
     want = outcome(by_core, core, shapes, attrs)
     assert outcome(by_python, core, shapes, attrs) == want
     return want
@@ -161,10 +168,16 @@ def compare(bind, rules, shapes, attrs):
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(rules=st.tuples(rules, rules), shapes=calls, a=numbers, b=numbers)
-def test_both_programs_say_the_same(bind, rules, shapes, a, b):
+@given(
+    rules=st.tuples(rules, rules),
+    lists=st.just(ANY) | st.tuples(st.sampled_from(LISTS), st.sampled_from(LISTS)),
+    shapes=calls,
+    a=numbers,
+    b=numbers,
+)
+def test_both_programs_say_the_same(bind, rules, lists, shapes, a, b):
     try:
-        want = compare(bind, rules, shapes, {"a": a, "b": b})
+        want = compare(bind, rules, shapes, {"a": a, "b": b}, lists)
     except opwright.RegistryError as error:  # a rule that is wrong for every call
         assert error.code == "RG004" and "MD0" in str(error)
         event("no metadef")
@@ -210,3 +223,17 @@ def test_what_no_rule_can_answer_is_refused_by_both(bind, rule, change, code, wo
     assert found == code
     with pytest.raises(opwright.ShapeError, match=words.replace("dots", r'"\.\.\."')):
         raise opwright.ShapeError(said)
+
+
+@pytest.mark.parametrize(
+    ("lists", "words"),
+    [
+        (([-1], [-2]), r"is \[2, 3\], its shape list says \[-1\]; \[-1\] is rank 1"),
+        ((["m", 4], [-2]), r'is \[2, 3\], its shape list says \["m", 4\]'),
+        (([-1, "s"], ["s", -1]), r'output q by .* is \[2, 3\], its shape list says \["s", -1\]'),
+        ((["...", "m"], [-2]), r'its shape list says \["...", "m"\]'),
+    ],
+)
+def test_what_an_outputs_list_does_not_allow_is_refused_by_both(bind, lists, words):
+    code, said = compare(bind, ("same(x)", "same(x)"), GOOD, {}, lists)
+    assert code == "CL005" and re.search(words, said), said

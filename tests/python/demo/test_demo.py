@@ -13,6 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 DEMO = ROOT / "examples" / "demo" / "demo.py"
 OPERATOR = ROOT / "examples" / "fused_add_scale"
+PLACES = ["PyTorch eager", "MindSpore PyNative", "MindSpore graph"]
+RUNS = [f"{place}, {name}" for place in PLACES for name in ("native expression", "custom operator")]
+CUSTOM = RUNS[1::2]
 
 
 def run(page, *arguments):
@@ -31,12 +34,29 @@ def run(page, *arguments):
 
 
 class Elements(HTMLParser):
-    def __init__(self):
+    """Tags with their attributes, and the cells of the table of errors row by row."""
+
+    def __init__(self, text):
         super().__init__()
         self.found = []
+        self.rows = []
+        self._inside = False
+        self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.found.append((tag, dict(attrs)))
+        if tag == "table":
+            self._inside = dict(attrs).get("id") == "errors"
+        if tag == "tr" and self._inside:
+            self.rows.append([])
+
+    def handle_data(self, data):
+        if self._inside and data.strip():
+            self.rows[-1].append(data)
+
+    def handle_endtag(self, tag):
+        if tag == "table":
+            self._inside = False
 
 
 @pytest.fixture(scope="module")
@@ -55,22 +75,57 @@ def test_the_path_of_the_page_is_printed_last(demonstration):
 def test_the_page_needs_nothing_else(demonstration):
     text = demonstration[1].read_text()
     assert not re.search(r"https?://|@import|url\(|<script|<link|<img", text)
-    elements = Elements()
-    elements.feed(text)
-    assert not [found for found in elements.found if {"src", "href"} & set(found[1])]
+    assert not [found for found in Elements(text).found if {"src", "href"} & set(found[1])]
 
 
-def test_the_page_holds_both_curves_and_every_gradient(demonstration):
+def curves(text, kind):
+    found = re.findall(rf'<polyline class="{kind}" data-run="([^"]*)" points="([^"]*)"', text)
+    return {name: points.split() for name, points in found}
+
+
+def test_the_page_holds_a_loss_curve_of_every_run(demonstration):
+    losses = curves(demonstration[1].read_text(), "curve")
+    assert set(losses) == set(RUNS)
+    assert all(len(points) >= 12 for points in losses.values())
+
+
+def test_the_page_holds_how_far_every_custom_run_is_from_its_native_one(demonstration):
+    gaps = curves(demonstration[1].read_text(), "gap")
+    assert set(gaps) == set(CUSTOM)
+    assert all(len(points) == 12 for points in gaps.values())
+
+
+def test_every_run_learns_the_digits(demonstration):
     text = demonstration[1].read_text()
-    curves = re.findall(r'<polyline class="curve" data-run="([^"]*)" points="([^"]*)"', text)
-    assert [name for name, _ in curves] == [
-        "PyTorch, native expression",
-        "PyTorch, custom operator",
-    ]
-    assert all(len(points.split()) >= 12 for _, points in curves)
-    for name in ("x", "bias", "scale"):
-        assert text.count(f"<td>gradient of {name}</td>") == 7
-    assert '<td class="bad">' not in text
+    accuracies = dict(re.findall(r"</svg>([^<:]+): accuracy ([0-9.]+)", text))
+    assert set(accuracies) == set(RUNS)
+    assert all(float(each) > 0.9 for each in accuracies.values()), accuracies
+
+
+def test_every_custom_run_has_the_losses_of_its_native_one(demonstration):
+    text = demonstration[1].read_text()
+    apart = dict(re.findall(r"</svg>([^<:]+): at most ([0-9.e+-]+)<", text))
+    assert set(apart) == set(CUSTOM)
+    assert all(float(each) <= 1e-5 for each in apart.values()), apart
+
+
+def test_the_native_runs_of_the_frameworks_are_the_same_training(demonstration):
+    (words,) = re.findall(r'<p id="between">([^<]*)</p>', demonstration[1].read_text())
+    assert "from PyTorch eager" in words
+    apart = re.findall(r"(MindSpore \w+) ([0-9.e+-]+)[,.]", words)
+    assert [place for place, _ in apart] == PLACES[1:]
+    assert all(float(each) <= 1e-4 for _, each in apart), words
+
+
+def test_the_page_holds_the_errors_of_every_gradient_in_every_place(demonstration):
+    places, names, *rows = Elements(demonstration[1].read_text()).rows
+    assert places[-3:] == PLACES
+    assert names == ["native", "custom"] * 3
+    for what in ("y", "gradient of x", "gradient of bias", "gradient of scale"):
+        assert len([row for row in rows if row[1] == what]) == 7
+    for _, _, _, allowed, *errors in rows:
+        assert len(errors) == 6
+        assert all(float(custom) <= float(allowed) for custom in errors[1::2])
 
 
 WRONG = {
@@ -100,9 +155,20 @@ def test_a_wrong_gradient_stops_the_demonstration(name, tmp_path):
     assert not (tmp_path / "index.html").exists()
 
 
-def test_a_wrong_gradient_is_seen_by_the_comparison_too(tmp_path, monkeypatch):
+@pytest.fixture
+def compare(monkeypatch):
     monkeypatch.syspath_prepend(str(DEMO.parent))
     import compare
+
+    return compare
+
+
+def mistakes(compare, place, function):
+    return {row.what for row in compare.compare(place, function, [(8,), (3, 5)]) if not row.right}
+
+
+def test_a_wrong_gradient_is_seen_by_the_comparison_in_pytorch(compare):
+    import in_torch
     import torch
 
     class WithoutBias(torch.autograd.Function):
@@ -117,7 +183,22 @@ def test_a_wrong_gradient_is_seen_by_the_comparison_too(tmp_path, monkeypatch):
             rows = grad.reshape(-1, scale.numel())
             return grad * scale, (rows * scale).sum(0), (rows * x.reshape(rows.shape)).sum(0)
 
-    wrong = {
-        row.what for row in compare.compare(WithoutBias.apply, [(8,), (3, 5)]) if not row.right
-    }
-    assert wrong == {"gradient of scale"}
+    (place,) = in_torch.PLACES
+    assert mistakes(compare, place, WithoutBias.apply) == {"gradient of scale"}
+
+
+@pytest.mark.parametrize("mode", ["PyNative", "graph"])
+def test_a_wrong_gradient_is_seen_by_the_comparison_in_mindspore(compare, mode):
+    import in_mindspore
+    from mindspore import nn
+
+    class WithoutBias(nn.Cell):
+        def construct(self, x, bias, scale):
+            return (x + bias) * scale
+
+        def bprop(self, x, bias, scale, out, dout):
+            rows = dout.reshape(-1, scale.shape[0])
+            return dout * scale, (rows * scale).sum(0), (rows * x.reshape(rows.shape)).sum(0)
+
+    (place,) = [place for place in in_mindspore.PLACES if place.mode == mode]
+    assert mistakes(compare, place, WithoutBias()) == {"gradient of scale"}

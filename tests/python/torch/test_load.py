@@ -62,6 +62,22 @@ assert g.requires_grad and g.grad is None and not x.requires_grad
     run_python(code, built("inputs"), built("elementwise"))
 
 
+def test_a_refused_call_keeps_none_of_its_inputs(run_python, built):
+    code = f"""{LOAD}{REFUSED}
+def resident():
+    with open("/proc/self/statm") as file: return int(file.read().split()[1]) * 4096
+MIB = 1 << 20
+x = torch.ones(MIB, dtype=torch.float64, requires_grad=True)  # 8 MiB
+start = resident()
+for _ in range(20):
+    refused(lambda: ops.square(x + 1))
+    refused(lambda: ops.sum_squares([x + 1, x + 2]))
+    refused(lambda: ops.linear(x + 1, x + 1, x + 1))
+assert resident() - start < 100 * MIB, (resident() - start) // MIB
+"""
+    run_python(code, built("inputs"), built("elementwise"))
+
+
 def test_without_opwright_an_input_with_a_tangent_is_refused(run_python, built):
     code = f"""{LOAD}{X}
 from torch.autograd import forward_ad
@@ -82,6 +98,21 @@ with forward_ad.dual_level():
     assert torch.equal(ops.square(x), x)
 """
     run_python(code, built("inputs"), built("elementwise"))
+
+
+def test_nothing_of_the_guard_is_left_where_opwright_takes_over(run_python, built):
+    code = f"""{LOAD}
+assert torch._C._dispatch_find_schema_or_throw("opwright::_square_without_gradient", "")
+import opwright
+opwright.load(sys.argv[1])
+names = torch._C._dispatch_get_all_op_names()
+assert "opwright::square" in names
+assert [name for name in names if "without_gradient" in name] == []
+g = torch.ones(2, dtype=torch.float64, requires_grad=True)
+ops.square(g).sum().backward()
+assert g.grad is not None
+"""
+    run_python(code, built("elementwise"))
 
 
 def test_without_opwright_errors_have_the_operators_words(run_python, built):
