@@ -66,6 +66,19 @@ def _of(shape, dtype, value) -> Abstract:
     return Abstract("str" if name == "string" else name)
 
 
+def key_of(arguments) -> tuple | None:
+    """What tells the arguments of one __infer__ from those of another, where all are tensors of known
+    shapes; else None. PyNative mode infers at every call."""
+    key = []
+    for given in arguments:
+        dtype, shape = given["dtype"], given["shape"]
+        if type(dtype) is not mstype.TensorType or -1 in shape or -2 in shape:
+            return None
+        key.append(id(dtype.element_type()))  # one object for each dtype
+        key.append(tuple(shape))
+    return tuple(key)
+
+
 def is_known(shape) -> bool:
     return all(dim >= 0 for dim in shape)
 

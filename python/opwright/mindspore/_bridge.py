@@ -40,12 +40,23 @@ class Like(ops.Custom):
     def __init__(self, function: str, like: tuple[int, ...], token: int, bprop):
         super().__init__(f"{LIBRARY}:{function}", _never, _never, "aot", bprop)
         self._like = like
+        self._inferred = {}  # by _abstract.key_of
         point_at(self, token, len(like))
 
     def __infer__(self, *arguments):
-        given = [_abstract.of_infer(arguments[k]) for k in self._like]
-        if not all(_abstract.is_known(each.shape) for each in given):
+        key = _abstract.key_of(arguments)
+        found = self._inferred.get(key)
+        if found is None:
+            found = self._infer(arguments)
+            if key is not None:
+                self._inferred[key] = found
+        return dict(found)
+
+    def _infer(self, arguments) -> dict:
+        every = [_abstract.of_infer(argument) for argument in arguments]
+        if not all(_abstract.is_known(each.shape) for each in every):
             self.add_prim_attr("cpp_infer_shape", True)
+        given = [every[k] for k in self._like]
         shapes = tuple([0] if each.kind == "str" else list(each.shape) for each in given)
         dtypes = tuple(map(_tensor_type, given))
         if len(given) == 1:

@@ -72,6 +72,7 @@ class Custom(ops.Custom):
             _gradient.of_operator(operator, bprop, self._attrs),
         )
         self._operator = operator
+        self._inferred = {}  # by _abstract.key_of
         _bridge.point_at(self, operator._core.token, len(definition.outputs))
         for name, value in self._attrs.items():
             self._pass_attr(name, value)
@@ -105,6 +106,7 @@ class Custom(ops.Custom):
             for attr in self._operator.definition.attrs:
                 if attr.name == name:
                     self._attrs[name] = value = plain(self._opwright_name, attr, value)
+                    self._inferred.clear()
                     self.bprop = _gradient.of_operator(
                         self._operator, self._arguments[4], self._attrs
                     )
@@ -137,9 +139,15 @@ class Custom(ops.Custom):
 
     def __infer__(self, *arguments):
         self._check_count(len(arguments))
-        if self._operator is not None:
-            return self._infer_ours(arguments)
-        return self._infer_declared(arguments)
+        if self._operator is None:
+            return self._infer_declared(arguments)
+        key = _abstract.key_of(arguments)
+        found = self._inferred.get(key)
+        if found is None:
+            found = self._infer_ours(arguments)
+            if key is not None:
+                self._inferred[key] = found
+        return dict(found)
 
     def _infer_declared(self, arguments):
         name = self._opwright_name

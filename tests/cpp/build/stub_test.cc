@@ -33,7 +33,10 @@ constexpr char kElsewhere[] =
     "OpwrightCall* c) { return 0; }\n"
     "void opwright_torch_call(int32_t i, uint64_t* s, uint64_t a, uint64_t r) {}\n"
     "void opwright_torch_guard(int32_t i, uint64_t* s, uint64_t a, uint64_t r) {}\n"
-    "const OpwrightFramework opwright_framework_torch = {0};\n";
+    "const OpwrightFramework opwright_framework_torch = {0};\n"
+    "int opwright_mindspore_call(int32_t i, const OpwrightAotCall* c) { return 0; }\n"
+    "OpwrightVector opwright_mindspore_infer(int32_t i, int* n, int64_t** s, void* e) {\n"
+    "  return (OpwrightVector){{0}};\n}\n";
 
 class Stub : public testing::Test {
  protected:

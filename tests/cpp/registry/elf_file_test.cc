@@ -218,16 +218,16 @@ TEST_F(Doctored, AnOperatorLibraryNeedsOnlyTheCAndCxxLibraries) {
         << needed;
 }
 
-TEST_F(Doctored, AnOperatorLibraryExportsItsEntryAlone) {
+// MindSpore finds an operator by its own name.
+TEST_F(Doctored, AnOperatorLibraryExportsItsEntryAndItsOperators) {
   const Expected<ElfFile> elf = ReadElf(path_, bytes_);
   ASSERT_TRUE(elf.ok());
-  EXPECT_EQ(elf->exports, std::vector<std::string>{OPWRIGHT_LIBRARY_SYMBOL});
+  EXPECT_EQ(elf->exports, (std::vector<std::string>{OPWRIGHT_LIBRARY_SYMBOL, "scale", "scaleInferShape"}));
   EXPECT_TRUE(elf->unique_symbols.empty());
 }
 
-// 136 KB when this was written: 70 of code, 24 of function names. What grows it is the entry
-// archive.
-TEST_F(Doctored, AnOperatorLibraryIsSmall) { EXPECT_LT(bytes_.size(), 160u * 1024); }
+// 174 KB when this was written, half of it code. What grows it is the entry archive.
+TEST_F(Doctored, AnOperatorLibraryIsSmall) { EXPECT_LT(bytes_.size(), 190u * 1024); }
 
 }  // namespace
 }  // namespace opwright::test

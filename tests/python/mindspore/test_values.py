@@ -18,6 +18,8 @@ from modes import (
     weights_like,
 )
 
+import opwright
+
 
 def called(op, attrs):
     """The operator with its attributes, as a function of its inputs."""
@@ -52,7 +54,7 @@ def test_a_gradient_by_a_list_is_refused(libraries, mode):
     """In PyNative MindSpore differentiates by no list, whatever the operator."""
     function = called(libraries("inputs").sum_all, {})
     with pytest.raises(opwright.GradientError, match=r"no gradient for the list xs.*GR001"):
-        gradient(function, ([draw(4), draw(4)],), (0,), mode)
+        gradient(function, ([draw(4), draw(4)], draw(4)), (1,), mode)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
