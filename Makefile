@@ -2,11 +2,12 @@
 #
 # Each target does its own set-up (tools/setup.sh), which costs nothing when it has been done.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint format docs clean
+.PHONY: help demo test support-table bench lint format docs clean
 
 help:
 	@echo "make demo    an operator from its source to networks trained with it, and a page about it"
 	@echo "make test    all tests, in C++ and in Python"
+	@echo "make support-table writes the table in README.md from the results of make test"
 	@echo "make bench   all benchmarks"
 	@echo "make lint    formatting and lint; make format repairs formatting"
 	@echo "make docs    the documentation as HTML"
@@ -19,6 +20,9 @@ demo:
 test:
 	@tools/setup.sh build test numpy2
 	@tools/test.sh
+
+support-table:
+	@.venv/bin/python tools/support_table.py
 
 bench:
 	@tools/setup.sh build test

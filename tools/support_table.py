@@ -3,14 +3,17 @@
 
     python tools/support_table.py [--results build/test-results] [--readme README.md] [--check]
 
-A cell is yes when all its tests ran and passed, in every result file that its column names; "FAILS"
-when one did not pass; "not run" when there is no result; "-" when no test is meant to show it.
- --check changes nothing and exits with 1 when the table in the file is another one.
+A cell is yes when all its tests ran and passed in one of the result files that its column names, and
+none failed in another; "FAILS" when one did not pass; "not run" when there is no result; "-" when no
+test is meant to show it.
+--check changes nothing and exits with 1 when a line of the table in the file is another one: the
+README is written by `make support-table`, not by a test run.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -30,7 +33,7 @@ class Result(NamedTuple):
     skipped: bool
 
 
-# Column -> the worlds whose results it needs, each a pattern of result files.
+# Column -> result files, each of which shows it alone: the sanitizers run the same C++ tests again.
 COLUMNS = {
     "numpy 1.26": ("python-core-numpy1",),
     "numpy 2": ("python-core-numpy2",),
@@ -99,16 +102,18 @@ def cell(found: list[Result], row: str, column: str) -> str:
     patterns = [pattern for name, columns, pattern in EVIDENCE if name == row and column in columns]
     if not patterns:
         return "-"
-    per_suite = []
+    shown = False
     for suite in COLUMNS[column]:
         of_suite = [result for result in found if result.suite == suite]
         # Each piece of evidence has to be there: a renamed test must not leave a yes behind.
+        passed = []
         for pattern in patterns:
             matching = [result for result in of_suite if re.match(pattern, result.name)]
             if any(not result.passed and not result.skipped for result in matching):
                 return "FAILS"
-            per_suite.append(any(result.passed for result in matching))
-    return "yes" if all(per_suite) else "not run"
+            passed.append(any(result.passed for result in matching))
+        shown = shown or all(passed)
+    return "yes" if shown else "not run"
 
 
 def table(found: list[Result]) -> str:
@@ -138,7 +143,15 @@ def main() -> int:
     new = replaced(old, BEGIN, END, table(list(results(arguments.results))))
     if arguments.check:
         if new != old:
-            print("error: the support table is not that of the results", file=sys.stderr)
+            print(
+                "error: the support table in the README is not that of the results; write it with "
+                "`make support-table`:",
+                *difflib.unified_diff(
+                    old.splitlines(), new.splitlines(), "README", "results", n=0, lineterm=""
+                ),
+                sep="\n",
+                file=sys.stderr,
+            )
         return int(new != old)
     arguments.readme.write_text(new, encoding="utf-8")
     return 0

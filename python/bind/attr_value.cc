@@ -12,8 +12,8 @@ namespace {
 
 class Converter {
  public:
-  Converter(const OpwrightOpDef& def, const OpwrightAttrDef& attr, Arena& arena)
-      : def_(def), attr_(attr), arena_(arena) {}
+  Converter(const OpwrightOpDef& def, const OpwrightAttrDef& attr, PyObject* whole, Arena& arena)
+      : def_(def), attr_(attr), whole_(whole), arena_(arena) {}
 
   OpwrightAttr Convert(PyObject* value, int32_t type) {
     OpwrightAttr out = {type, 0, 0, {}};
@@ -56,34 +56,35 @@ class Converter {
   }
 
  private:
-  [[noreturn]] void Fail(PyObject* value) {
-    const std::string given = nb::cast<std::string>(nb::repr(nb::handle(value)));
+  // The whole value is said, not the item of it that does not fit.
+  [[noreturn]] void Fail() {
+    const std::string given = nb::cast<std::string>(nb::repr(nb::handle(whole_)));
     Raise(MakeError("CL006",
                     StrCat(def_.name, ": attribute ", attr_.name, " is ", AttrTypeName(attr_.type),
                            " in the metadef, ", given.substr(0, 80), " was given")));
   }
 
   int64_t Int(PyObject* value) {
-    if (PyBool_Check(value)) Fail(value);
+    if (PyBool_Check(value)) Fail();
     const nb::object index = nb::steal(PyNumber_Index(value));
     if (!index.is_valid()) {
       PyErr_Clear();
-      Fail(value);
+      Fail();
     }
     const int64_t number = PyLong_AsLongLong(index.ptr());
     if (number == -1 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();
-      Fail(value);
+      Fail();
     }
     return number;
   }
 
   double Float(PyObject* value) {
-    if (PyBool_Check(value) || PyUnicode_Check(value)) Fail(value);
+    if (PyBool_Check(value) || PyUnicode_Check(value)) Fail();
     const double number = PyFloat_AsDouble(value);
     if (number == -1.0 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();
-      Fail(value);
+      Fail();
     }
     return number;
   }
@@ -92,16 +93,16 @@ class Converter {
     if (PyBool_Check(value)) return value == Py_True;
     const nb::object type = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(value)));
     const std::string name = nb::cast<std::string>(type.attr("__name__"));
-    if (name != "bool_" && name != "bool") Fail(value);  // numpy's
+    if (name != "bool_" && name != "bool") Fail();  // numpy's
     return PyObject_IsTrue(value);
   }
 
   const char* Text(PyObject* value, int64_t* size) {
-    if (!PyUnicode_Check(value)) Fail(value);
+    if (!PyUnicode_Check(value)) Fail();
     Py_ssize_t length = 0;
     const char* text = PyUnicode_AsUTF8AndSize(value, &length);
     if (text == nullptr) throw nb::python_error();
-    if (strlen(text) != static_cast<size_t>(length)) Fail(value);  // kernels see C strings
+    if (strlen(text) != static_cast<size_t>(length)) Fail();  // kernels see C strings
     char* copy = arena_.Make<char>(length + 1);
     memcpy(copy, text, static_cast<size_t>(length) + 1);
     *size = length;
@@ -116,11 +117,11 @@ class Converter {
 
   template <class T, class ToItem>
   void List(PyObject* value, OpwrightAttr* out, const ToItem& to_item) {
-    if (PyUnicode_Check(value)) Fail(value);
+    if (PyUnicode_Check(value)) Fail();
     const nb::object items = nb::steal(PySequence_Tuple(value));  // a list, a tuple, an array
     if (!items.is_valid()) {
       PyErr_Clear();
-      Fail(value);
+      Fail();
     }
     const Py_ssize_t n = PyTuple_Size(items.ptr());
     T* data = arena_.Make<T>(n);
@@ -131,6 +132,7 @@ class Converter {
 
   const OpwrightOpDef& def_;
   const OpwrightAttrDef& attr_;
+  PyObject* whole_;
   Arena& arena_;
 };
 
@@ -146,7 +148,7 @@ nb::list ListToPython(const OpwrightAttr& attr, const Make& make) {
 
 OpwrightAttr AttrFromPython(const OpwrightOpDef& def, const OpwrightAttrDef& attr, PyObject* value,
                             Arena& arena) {
-  return Converter(def, attr, arena).Convert(value, attr.type);
+  return Converter(def, attr, value, arena).Convert(value, attr.type);
 }
 
 nb::object AttrToPython(const OpwrightAttr& attr) {

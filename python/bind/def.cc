@@ -126,7 +126,9 @@ nb::dict Numbers(std::initializer_list<std::pair<const char*, int>> rows) {
 }
 
 void AddNumbers(nb::module_& m) {
-  m.attr("param_kinds") = Numbers({{"optional", kOpwrightOptional}, {"dynamic", kOpwrightDynamic}});
+  m.attr("param_kinds") = Numbers({{"required", kOpwrightRequired},
+                                   {"optional", kOpwrightOptional},
+                                   {"dynamic", kOpwrightDynamic}});
   m.attr("shape_rules") = Numbers({{"same", kOpwrightShapeSame},
                                    {"broadcast", kOpwrightShapeBroadcast},
                                    {"kernel", kOpwrightShapeKernel},

@@ -210,9 +210,10 @@ class Call {
       attrs_[i] = AttrFromPython(def_, *def_.attrs[i], value, arena_);
       return;
     }
-    std::vector<std::string> names = {"out"};
+    std::vector<std::string> names;
     for (int32_t i = 0; i < def_.num_inputs; ++i) names.emplace_back(def_.inputs[i]->name);
     for (int32_t i = 0; i < def_.num_attrs; ++i) names.emplace_back(def_.attrs[i]->name);
+    names.emplace_back("out");
     const std::string nearest = Nearest(name, names);
     Raise(MakeError(
         "CL006",
@@ -318,22 +319,29 @@ class Call {
 
   void TakeOut() {
     // First: one array for one output, the commonest.
-    if (def_.num_outputs == 1 && ViewArray(out_, out_tensors_, arena_) == ArrayFit::kOk &&
-        IsWriteable(out_)) {
+    if (def_.num_outputs == 1 && def_.outputs[0]->kind != kOpwrightDynamic &&
+        ViewArray(out_, out_tensors_, arena_) == ArrayFit::kOk && IsWriteable(out_)) {
       outputs_[0] = {out_tensors_, 1};
       return;
     }
     const bool several = PyTuple_Check(out_) || PyList_Check(out_);
     const Py_ssize_t n = several ? PySequence_Size(out_) : 1;
-    if (n != def_.num_outputs)
-      Raise(MakeError("CL001", StrCat(def_.name, ": out= holds ", Count(n, "array"),
+    // A list for the one output that is a list is no list of outputs.
+    const bool is_list = def_.num_outputs == 1 && def_.outputs[0]->kind == kOpwrightDynamic;
+    if (n != def_.num_outputs && !is_list)
+      Raise(MakeError("CL001", StrCat(def_.name, ": out= holds ", Count(n, "tensor"),
                                       ", the operator has ", Count(def_.num_outputs, "output"))));
     for (int32_t i = 0; i < def_.num_outputs; ++i) {
-      const nb::object item = several ? nb::steal(PySequence_GetItem(out_, i)) : nb::borrow(out_);
+      const nb::object item =
+          several && !is_list ? nb::steal(PySequence_GetItem(out_, i)) : nb::borrow(out_);
       if (item.is_none() && def_.outputs[i]->kind == kOpwrightOptional) {
         outputs_[i] = {nullptr, 0};
         continue;
       }
+      if (def_.outputs[i]->kind == kOpwrightDynamic)
+        Raise(MakeError(
+            "CL008", StrCat(def_.name, ": out= is not taken for output ", def_.outputs[i]->name,
+                            ", which is a list of tensors; call without out=")));
       if (ViewArray(item.ptr(), &out_tensors_[i], arena_) != ArrayFit::kOk ||
           !IsWriteable(item.ptr()))
         Raise(MakeError("CL008", StrCat(def_.name, ": out= for ", def_.outputs[i]->name,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from opwright import _core, _errors, _hooks
-from opwright._definition import DYNAMIC, Definition
+from opwright._definition import DYNAMIC, REQUIRED, Definition
 
 _ndarray = np.ndarray  # one lookup less in each call
 
@@ -73,16 +73,29 @@ class Operator:
 
     def _call_other(self, args, kwargs):
         """Calls by keyword, with lists first, with subclasses of tensors, or wrong ones."""
-        framework, kind = _framework_of(self.name, args, kwargs)
-        if framework == "numpy":
-            result = self._call_numpy(args, kwargs)
-            if result is NotImplemented:
-                raise _errors.make("CL013", f"{self.name}: {_no_tensors(self, args, kwargs)}")
-            return result
-        call = self._calls.get(kind) or next(
-            call for known, call in self._calls.items() if issubclass(kind, known)
-        )
-        return call(args, kwargs)
+        if not self._calls and not self._core.has_metadef:
+            return self._call_numpy(args, kwargs)  # which says so
+        # Attributes may be of any framework: a dtype, a number of numpy.
+        tensors = {param.name for param in self.definition.inputs} | {"out"}
+        named = {name: value for name, value in kwargs.items() if name in tensors}
+        framework, kind = _framework_of(self.name, args, named)
+        if framework != "numpy":
+            call = self._calls.get(kind) or next(
+                (call for known, call in self._calls.items() if issubclass(kind, known)), None
+            )
+            if call is not None:
+                return call(args, kwargs)
+        result = self._call_numpy(args, kwargs)
+        if result is NotImplemented:
+            inputs = [*args, *[None] * (len(self.definition.inputs) - len(args))]
+            for i, param in enumerate(self.definition.inputs):
+                inputs[i] = named.get(param.name, inputs[i])
+            code, text = misfit(self.definition, inputs, (np.ndarray, np.generic)) or (
+                "CL013",
+                f"{self.name}: arguments that are neither tensors nor numbers",
+            )
+            raise _errors.make(code, text)
+        return result
 
     @cached_property
     def metadef(self) -> dict:
@@ -194,7 +207,9 @@ def _tensors(values):
     for value in values:
         if isinstance(value, (list, tuple)):
             yield from _tensors(value)
-        elif value is not None and not isinstance(value, (int, float, str, bytes)):
+        elif isinstance(value, (int, float)):  # numpy's float64 is one
+            continue
+        elif hasattr(value, "shape") and hasattr(value, "dtype"):  # no dtype of theirs
             yield value
 
 
@@ -216,11 +231,6 @@ def _framework_of(name: str, args, kwargs) -> tuple[str, type | None]:
             "CL013",
             f"{name}: tensors of {found} are not taken yet; use numpy arrays or torch tensors",
         )
-    if found is None and not all(
-        value is None or isinstance(value, (int, float, list, tuple)) for value in args
-    ):
-        kinds = ", ".join(type(value).__name__ for value in args)
-        raise _errors.make("CL013", f"{name}: no tensor of a known framework among ({kinds})")
     return found or "numpy", kind
 
 
@@ -232,20 +242,33 @@ def _root_module(kind: type) -> str:
     return ""
 
 
-def _no_tensors(operator: Operator, args, kwargs) -> str:
-    """What is said of arguments that neither numpy nor a framework has made."""
-    given = dict(zip((param.name for param in operator.definition.inputs), args, strict=False))
-    for param in operator.definition.inputs:
-        value = kwargs.get(param.name, given.get(param.name))
-        values = value if param.kind == DYNAMIC and isinstance(value, (list, tuple)) else [value]
-        for item in values:
-            single = item is value
-            if isinstance(item, (np.ndarray, int, float)) or (item is None and single):
+def misfit(definition: Definition, inputs, tensors) -> tuple[str, str] | None:
+    """The id and words for the first input that is no tensor, number or list where one is due.
+
+    inputs: by position, those at the end may be left out; tensors: the types of tensors. The core
+    has the same words for what numpy's calls are refused for. Written so that Dynamo can trace it.
+    """
+    name = definition.name
+    every = [*inputs, *[None] * (len(definition.inputs) - len(inputs))]
+    for param, value in zip(definition.inputs, every, strict=True):
+        listed = param.kind == DYNAMIC
+        if listed and not isinstance(value, (list, tuple)):
+            return "CL001", f"{name}: input {param.name} takes a list of tensors"
+        for item in value if listed else () if value is None else (value,):
+            if isinstance(item, tensors):
                 continue
-            where = param.name if single else f"a list for {param.name}"
-            kind = type(item).__name__
-            return f"input {where} is given {kind}, an array or a number is due"
-    return "arguments that are neither arrays nor numbers"
+            if not isinstance(item, (int, float)):
+                where = " in its list" if listed else ""
+                return "CL013", (
+                    f"{name}: input {param.name} is given {type(item).__name__}{where}, "
+                    "a tensor or a number is due"
+                )
+            if type(item) is int and not -(2**63) <= item < 2**63:
+                return "CL002", f"{name}: the number for input {param.name} does not fit int64"
+    for param, value in zip(definition.inputs, every, strict=True):
+        if value is None and param.kind == REQUIRED:
+            return "CL001", f"{name}: input {param.name} is required and was not given"
+    return None
 
 
 class Library:

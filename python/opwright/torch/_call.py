@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 import numpy as np
 import torch
 
 from opwright import _core, _errors
+from opwright._definition import DYNAMIC, OPTIONAL
 from opwright._dtypes import name_of
-from opwright._operator import Operator
-from opwright.torch._shape import as_lists, dtype_names
+from opwright._operator import Operator, misfit
+from opwright.torch._shape import as_lists
 
 # By the operator's number as text: to a tracer of changing sizes a number is one of them.
 _cores: dict[str, _core.Operator] = {}
@@ -53,6 +55,42 @@ _ATTRS = {
     10: ("list_list_int", _INTS),
 }
 _OF_BOOLS, _FIRST_LIST, _LIST_OF_LISTS = (4, 9), 6, 10
+_OF_INTS, _OF_FLOATS = (1, 6, 10), (2, 7)
+_LARGEST = int(np.finfo(np.float64).max)
+
+_ENDS_WITH_ID = re.compile(r"\[([A-Z]{2}\d{3})\]\s*$")
+
+
+def as_ours(error: RuntimeError, name: str, inputs=()) -> RuntimeError:
+    """The exception of Opwright for an error of the native route, in the same words.
+
+    PyTorch carries them in a RuntimeError of its own. Another's error, or one while tracing, which
+    knows its own kinds only, is given back.
+    """
+    if isinstance(error, _errors.Error) or torch.compiler.is_compiling():
+        return error
+    text = str(error)
+    found = _ENDS_WITH_ID.search(text)
+    if found is not None:
+        return _errors.make(found[1], text.rstrip())
+    if isinstance(error, NotImplementedError):  # no kernel for such tensors
+        for tensor in inputs:
+            if isinstance(tensor, torch.Tensor) and tensor.layout != torch.strided:
+                kind = str(tensor.layout).removeprefix("torch.")
+                words = f"an input is {kind}, dense tensors are due; convert it with to_dense()"
+                return _errors.make("CL007", f"{name}: {words}")
+            if isinstance(tensor, torch.Tensor) and tensor.device.type != "cpu":
+                words = f"an input is on device {tensor.device}, copy it to the CPU first"
+                return _errors.make("CL007", f"{name}: {words}")
+    return error
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float))
+
+
+def _name_of_type(kind: int) -> str:
+    return "type" if kind == _ATTR_TYPE else _ATTRS[kind][0]
 
 
 def _weak_name(number) -> str:
@@ -78,6 +116,8 @@ class Call:
         self._input_names = tuple(param.name for param in operator.definition.inputs)
         self._num_inputs = len(self._input_names)
         self._attr_types = {attr.name: attr.type for attr in operator.definition.attrs}
+        self._needed = tuple(attr.name for attr in operator.definition.attrs if attr.required)
+        self._has_lists = any(param.kind == DYNAMIC for param in operator.definition.inputs)
 
     def __call__(self, args, kwargs):
         unusable = _unusable(self._key)
@@ -91,24 +131,31 @@ class Call:
             )
         if kwargs:
             args, kwargs = self._inputs_first(args, kwargs)
-        numbers = False
+        plain = len(args) == self._num_inputs and not self._has_lists
         for value in args:
-            if isinstance(value, torch.Tensor):
-                continue
-            if isinstance(value, (int, float)):
-                numbers = True
-            elif isinstance(value, (list, tuple)):
-                for item in value:
-                    self._refuse_foreign(item)
-            else:
-                self._refuse_foreign(value)
-        if numbers:
-            args = self._with_numbers(args)
+            if not isinstance(value, torch.Tensor):
+                plain = False
+        if not plain:
+            args = self._fitting(args)
+        for name in self._needed:
+            if name not in kwargs:
+                kind = _name_of_type(self._attr_types[name])
+                self._wrong_attribute(
+                    f"{self._name}: attribute {name} ({kind}) is required and was not given"
+                )
         if not kwargs:
-            return self._overload(*args)
+            try:
+                return self._overload(*args)
+            except RuntimeError as error:
+                raise as_ours(error, self._name, args) from None
         out = kwargs.get("out")
+        if out is not None:
+            self._check_out(out)
         plain = {name: self._plain(name, value) for name, value in kwargs.items() if name != "out"}
-        result = self._overload(*args, **plain)
+        try:
+            result = self._overload(*args, **plain)
+        except RuntimeError as error:
+            raise as_ours(error, self._name, args) from None
         return result if out is None else self._write(result, out)
 
     def _inputs_first(self, args, kwargs):
@@ -123,7 +170,7 @@ class Call:
             else:
                 names = [*self._input_names, *self._attr_types, "out"]
                 text = f"{self._name}: no input or attribute is named {name}; there are "
-                self._wrong_attribute(text + ", ".join(names), name, names)
+                self._wrong_attribute(f"{text}{', '.join(names[:-1])} and {names[-1]}", name, names)
         if not named:
             return args, rest
         for name in self._input_names[: len(args)]:
@@ -134,35 +181,42 @@ class Call:
             every.pop()
         return tuple(every), rest
 
-    def _refuse_foreign(self, value):
-        if isinstance(value, (np.ndarray, np.generic)):
-            raise _errors.make(
-                "CL013",
-                f"{self._name}: tensors of torch and numpy in one call; "
-                "convert them to one framework",
-            )
+    def _fitting(self, args):
+        """The inputs of a call that are not one tensor each; numbers as tensors."""
+        numbers = False
+        for value in args:
+            for item in value if isinstance(value, (list, tuple)) else (value,):
+                numbers = numbers or _is_number(item)
+                if isinstance(item, (np.ndarray, np.generic)) and not _is_number(item):
+                    self._refuse(
+                        "CL013",
+                        f"{self._name}: tensors of torch and numpy in one call; "
+                        "convert them to one framework",
+                    )
+        wrong = misfit(self._definition, args, torch.Tensor)
+        if wrong is not None:
+            self._refuse(wrong[0], wrong[1])
+        return self._with_numbers(args) if numbers else args
 
     def _with_numbers(self, args):
         """Numbers as 0-d tensors of the dtype of the column that the tensors choose."""
-        weak = [isinstance(value, (int, float)) for value in args]
-        tensors = [None if number else value for number, value in zip(weak, args, strict=True)]
-        names = dtype_names(as_lists(self._definition, tensors))
-        for i, number in enumerate(weak):
-            if number:
-                names[i] = [_weak_name(args[i])]
-        column = _column(self._key, ";".join([",".join(given) for given in names]))
-        return [
-            torch.tensor(value, dtype=getattr(torch, self._definition.inputs[i].dtypes[column]))
-            if weak[i]
-            else value
-            for i, value in enumerate(args)
+        names = [
+            [_weak_name(t) if _is_number(t) else name_of(t.dtype) for t in given]
+            for given in as_lists(self._definition, args)
         ]
+        column = _column(self._key, ";".join([",".join(given) for given in names]))
+        made = []
+        for param, value in zip(self._definition.inputs, args, strict=False):
+            dtype = getattr(torch, param.dtypes[column])
+            if isinstance(value, (list, tuple)):
+                made.append([torch.tensor(t, dtype=dtype) if _is_number(t) else t for t in value])
+            else:
+                made.append(torch.tensor(value, dtype=dtype) if _is_number(value) else value)
+        return made
 
     def _plain(self, name: str, value):
         """An attribute's value as a schema takes it: no arrays, no numpy numbers, no dtypes."""
         kind = self._attr_types[name]
-        if value is None:
-            return None
         items = value if isinstance(value, (list, tuple)) else [value]
         if any([isinstance(item, torch.Tensor) for item in items]):
             # The schema would take its number, and what it was computed from would be lost.
@@ -171,10 +225,18 @@ class Call:
                 f"flows; make {name} an input of shape [] in the metadef, or pass a number "
                 "(item(), tolist())"
             )
-        if kind == _ATTR_TYPE:
-            return name_of(value)
+        if kind == _ATTR_TYPE and value is not None:
+            plain = name_of(value)
+            if "\0" in plain:
+                self._wrong_attribute(
+                    f"{self._name}: attribute {name} is type in the metadef, "
+                    f"{repr(value)[:80]} was given"
+                )
+            return plain
         plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-        if kind < _FIRST_LIST:
+        if kind == _ATTR_TYPE:
+            good = False
+        elif kind < _FIRST_LIST:
             good = self._fits(plain, kind)
         elif not isinstance(plain, (list, tuple)):
             good = False
@@ -187,14 +249,23 @@ class Call:
             good = all([self._fits(item, kind) for item in plain])
         if not good:
             self._wrong_attribute(
-                f"{self._name}: attribute {name} is {_ATTRS[kind][0]} in the metadef, "
+                f"{self._name}: attribute {name} is {_name_of_type(kind)} in the metadef, "
                 f"{repr(value)[:80]} was given"
             )
         return plain
 
     def _fits(self, value, kind: int) -> bool:
-        allowed = _ATTRS[kind][1]
-        return isinstance(value, allowed) and (kind in _OF_BOOLS or not isinstance(value, bool))
+        if not isinstance(value, _ATTRS[kind][1]):
+            return False
+        if isinstance(value, bool):
+            return kind in _OF_BOOLS
+        if isinstance(value, str):
+            return "\0" not in value  # kernels see C strings
+        if type(value) is int and not torch.compiler.is_compiling():
+            if kind in _OF_INTS:
+                return -(2**63) <= value < 2**63
+            return -_LARGEST <= value <= _LARGEST
+        return True
 
     def _wrong_attribute(self, text: str, name: str = "", names=()):
         near = [] if torch.compiler.is_compiling() else difflib.get_close_matches(name, names, 1)
@@ -206,31 +277,60 @@ class Call:
             raise TypeError(text if code in text else f"{text} [{code}]")
         raise _errors.make(code, text)
 
+    def _check_out(self, out):
+        """Whether out= can be written to at all, before the kernel runs."""
+        params = self._definition.outputs
+        if len(params) == 1 and params[0].kind == DYNAMIC:
+            outs = (out,)
+        else:
+            outs = out if isinstance(out, (tuple, list)) else (out,)
+        if len(params) != len(outs):
+            given = f"{len(outs)} tensor{'' if len(outs) == 1 else 's'}"
+            due = f"{len(params)} output{'' if len(params) == 1 else 's'}"
+            self._refuse("CL001", f"{self._name}: out= holds {given}, the operator has {due}")
+        for param, given in zip(params, outs, strict=True):
+            if param.kind == DYNAMIC:
+                self._refuse(
+                    "CL008",
+                    f"{self._name}: out= is not taken for output {param.name}, "
+                    "which is a list of tensors; call without out=",
+                )
+            if given is None and param.kind == OPTIONAL:
+                continue
+            if not isinstance(given, torch.Tensor):
+                self._refuse(
+                    "CL008",
+                    f"{self._name}: out= for {param.name} must be a torch tensor, "
+                    f"{type(given).__name__} was given",
+                )
+
     def _write(self, result, out):
         results = result if isinstance(result, tuple) else (result,)
         outs = out if isinstance(out, (tuple, list)) else (out,)
-        if len(results) != len(outs):
-            raise _errors.make(
-                "CL001", f"{self._name}: out= holds {len(outs)} tensors, {len(results)} are due"
-            )
-        for made, given in zip(results, outs, strict=True):
+        pairs = [
+            (param, made, given)
+            for param, made, given in zip(self._definition.outputs, results, outs, strict=True)
+            if given is not None
+        ]
+        for param, made, given in pairs:
             if made.requires_grad or given.requires_grad:
-                raise _errors.make(
+                self._refuse(
                     "CL008",
                     f"{self._name}: out= where a gradient is due; call under torch.no_grad(), "
                     "or without out=",
                 )
             if made.shape != given.shape:
-                raise _errors.make(
+                self._refuse(
                     "CL008",
-                    f"{self._name}: out= has shape {list(given.shape)}, {list(made.shape)} is due",
+                    f"{self._name}: output {param.name} has shape {list(given.shape)}, "
+                    f"{list(made.shape)} is due",
                 )
             if made.dtype != given.dtype:
-                raise _errors.make(
+                self._refuse(
                     "CL015",
-                    f"{self._name}: out= has dtype {name_of(given.dtype)}, "
+                    f"{self._name}: output {param.name} has dtype {name_of(given.dtype)}, "
                     f"{name_of(made.dtype)} is due",
                 )
-        for made, given in zip(results, outs, strict=True):
+        for _, made, given in pairs:
             given.copy_(made)
         return out

@@ -8,6 +8,7 @@ import torch
 from opwright import _core, _errors
 from opwright._definition import DYNAMIC, FORWARD, OPTIONAL, ROLE_GRAD, ROLE_INPUT
 from opwright._operator import Operator
+from opwright.torch._call import as_ours
 from opwright.torch._shape import dtype_names
 
 
@@ -45,7 +46,11 @@ class CompiledBackward:
         self._columns: dict[tuple, list[torch.dtype] | None] = {}
 
     def __call__(self, ctx, given, results, grads, needs) -> list:
-        """given, results, grads: a tensor or None for each input and output; needs: flags."""
+        """given, results, grads: a tensor or None for each input and output; needs: flags.
+
+        given and results have what the backward operator takes; ctx.specs and ctx.out_specs have
+        the shape and dtype of every input and output that was there.
+        """
         self._check(needs)
         arguments = []
         for role, index, optional, _ in self._sources:
@@ -55,7 +60,7 @@ class CompiledBackward:
                 value = grads[index]
                 if value is None and not optional:
                     shape, dtype = ctx.out_specs[index][0]
-                    value = _first(given).new_zeros(shape, dtype=dtype)
+                    value = _first(grads).new_zeros(shape, dtype=dtype)
             else:
                 value = results[index]
             arguments.append(value)
@@ -69,17 +74,17 @@ class CompiledBackward:
 
         keywords = {name: ctx.attrs[name] for name in self._attrs}
         for keyword, index in self._shapes:
-            keywords[keyword] = [0] if given[index] is None else given[index].shape
+            keywords[keyword] = [0] if ctx.specs[index] is None else ctx.specs[index][0]
         if self._takes_wanted:
             keywords["_wanted"] = [needs[index] for index in self._targets]
-        returned = self._overload(*arguments, **keywords)
+        returned = self._call(arguments, keywords)
 
-        made = [None] * len(given)
+        made = [None] * len(needs)
         for value, index in zip(
             (returned,) if self._single else returned, self._targets, strict=True
         ):
             if needs[index]:
-                made[index] = self._fitted(value, given[index], index)
+                made[index] = self._fitted(value, ctx.specs[index], index)
         return made
 
     def with_lists(self, ctx, given, results, grads, needs) -> list[list]:
@@ -101,20 +106,26 @@ class CompiledBackward:
         ]
         keywords = {name: ctx.attrs[name] for name in self._attrs}
         for keyword, index in self._shapes:
-            keywords[keyword] = given[index][0].shape if given[index] else [0]
+            keywords[keyword] = ctx.specs[index][0][0] if ctx.specs[index] else [0]
         if self._takes_wanted:
             keywords["_wanted"] = [True in needs[index] for index in self._targets]
-        returned = self._overload(*arguments, **keywords)
+        returned = self._call(arguments, keywords)
 
-        made: list[list] = [[None] * len(tensors) for tensors in given]
+        made: list[list] = [[None] * len(specs) for specs in ctx.specs]
         for value, index in zip(
             (returned,) if self._single else returned, self._targets, strict=True
         ):
             group = value if isinstance(value, list) else (value,)
-            for k, tensor in enumerate(given[index]):
+            for k, spec in enumerate(ctx.specs[index]):
                 if needs[index][k]:
-                    made[index][k] = self._fitted(group[k], tensor, index)
+                    made[index][k] = self._fitted(group[k], spec, index)
         return made
+
+    def _call(self, arguments, keywords):
+        try:
+            return self._overload(*arguments, **keywords)
+        except RuntimeError as error:
+            raise as_ours(error, self._backward_name) from None
 
     def _check(self, needed) -> None:
         for i in self._lacking:
@@ -135,7 +146,7 @@ class CompiledBackward:
             return grads[index]
         if optional and False not in absent:
             return []
-        like = _first(t for tensors in given for t in tensors)
+        like = _first(grad for group in grads for grad in group)
         return [
             like.new_zeros(shape, dtype=dtype) if grad is None else grad
             for grad, (shape, dtype) in zip(grads[index], ctx.out_specs[index], strict=True)
@@ -150,15 +161,15 @@ class CompiledBackward:
         self._columns[key] = None if as_given else dtypes
         return self._columns[key]
 
-    def _fitted(self, grad, tensor, index):
-        if grad.shape != tensor.shape:
+    def _fitted(self, grad, spec, index):
+        shape, dtype = spec
+        if grad.shape != shape:
             raise _errors.make(
                 "GR005",
                 f"{self._op.name}: the gradient of input {self._op.definition.inputs[index].name} "
-                f"by {self._backward_name} has shape {list(grad.shape)}, "
-                f"{list(tensor.shape)} is due",
+                f"by {self._backward_name} has shape {list(grad.shape)}, {list(shape)} is due",
             )
-        return _cast(grad, tensor.dtype)
+        return _cast(grad, dtype)
 
 
 def _first(tensors) -> torch.Tensor:

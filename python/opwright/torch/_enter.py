@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 
 import torch
 
@@ -112,10 +113,16 @@ def follow() -> None:
 def _complete_mapped(path) -> None:
     try:
         library = _core.load(str(path), "")
-    except _errors.LoadError:
-        return  # another kind of library: none of our business
+    except _errors.Error as error:
+        if error.code != _NOT_OURS:
+            words = f"its operators in PyTorch have no gradients and cannot be traced: {error}"
+            warnings.warn(words, RuntimeWarning, stacklevel=3)
+        return
+    for text in library.warnings:
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
     _mapped.append(library)
     enter(library)
 
 
+_NOT_OURS = "LD007"  # a library of another kind: none of our business
 _mapped: list[_core.Library] = []

@@ -67,14 +67,19 @@ def _without_lists(op: Operator, compiled):
     definition = op.definition
     count = len(definition.inputs)
     several = len(definition.outputs) > 1
-    needs_outputs = _needs_outputs(op)
+    read, read_outputs = _read(op)
+    at, out_at = _places(read, count), _places(read_outputs, len(definition.outputs), len(read))
 
     def keep(ctx, inputs, output):
         ctx.set_materialize_grads(False)
         ctx.rule = rule = op.python_bprop
         outputs = output if several else (output,)
         ctx.out_specs = [[(t.shape, t.dtype)] for t in outputs]
-        ctx.save_for_backward(*inputs, *(outputs if needs_outputs or rule is not None else ()))
+        if rule is not None:
+            ctx.save_for_backward(*inputs, *outputs)
+            return
+        ctx.specs = [None if t is None else (t.shape, t.dtype) for t in inputs]
+        ctx.save_for_backward(*[inputs[i] for i in read], *[outputs[i] for i in read_outputs])
 
     def backward(ctx, *grads):
         needs = ctx.needs_input_grad[:count]
@@ -83,7 +88,9 @@ def _without_lists(op: Operator, compiled):
         else:
             saved = ctx.saved_tensors
             if ctx.rule is None:
-                made = compiled()(ctx, saved[:count], saved[count:], grads, needs)
+                given = [None if k is None else saved[k] for k in at]
+                results = [None if k is None else saved[k] for k in out_at]
+                made = compiled()(ctx, given, results, grads, needs)
             else:
                 given = [[] if t is None else [t] for t in saved[:count]]
                 made = _by_rule(
@@ -99,37 +106,37 @@ def _without_lists(op: Operator, compiled):
 def _with_lists(op: Operator, compiled):
     definition = op.definition
     dynamic = [param.kind == DYNAMIC for param in definition.inputs]
-    needs_outputs = _needs_outputs(op)
+    read, read_outputs = _read(op)
 
     def keep(ctx, inputs, output):
         ctx.set_materialize_grads(False)
-        ctx.rule = op.python_bprop
+        ctx.rule = rule = op.python_bprop
         given = as_lists(definition, inputs)
         outputs = output if isinstance(output, tuple) else (output,)
         results = [out if isinstance(out, (list, tuple)) else (out,) for out in outputs]
-        ctx.lengths = [len(tensors) for tensors in given]
-        ctx.out_lengths = [len(out) for out in results]
+        ctx.specs = [[(t.shape, t.dtype) for t in tensors] for tensors in given]
         ctx.out_specs = [[(t.shape, t.dtype) for t in out] for out in results]
-        saved = [t for tensors in given for t in tensors]
-        if needs_outputs or ctx.rule is not None:
-            saved += [t for out in results for t in out]
-        ctx.save_for_backward(*saved)
+        if rule is None:
+            given = [tensors if i in read else () for i, tensors in enumerate(given)]
+            results = [out if i in read_outputs else () for i, out in enumerate(results)]
+        ctx.lengths = [len(tensors) for tensors in (*given, *results)]
+        ctx.save_for_backward(*[t for tensors in (*given, *results) for t in tensors])
 
     def backward(ctx, *grads):
-        saved = ctx.saved_tensors
-        given = _grouped(saved, ctx.lengths)
-        results = _grouped(saved[sum(ctx.lengths) :], ctx.out_lengths)
-        needs = [
-            list(flags) if listed else [flags] * len(tensors)
-            for flags, listed, tensors in zip(ctx.needs_input_grad, dynamic, given, strict=False)
-        ]
         groups = [list(g) if isinstance(g, (list, tuple)) else [g] for g in grads]
+        needs = [
+            list(flags) if listed else [flags] * len(specs)
+            for flags, listed, specs in zip(ctx.needs_input_grad, dynamic, ctx.specs, strict=False)
+        ]
         if all(g is None for group in groups for g in group) or not any(True in n for n in needs):
-            made = [[None] * len(tensors) for tensors in given]
-        elif ctx.rule is not None:
-            made = _by_rule(op, ctx.rule, ctx, given, results, groups, needs)
+            made = [[None] * len(specs) for specs in ctx.specs]
         else:
-            made = compiled().with_lists(ctx, given, results, groups, needs)
+            saved = _grouped(ctx.saved_tensors, ctx.lengths)
+            given, results = saved[: len(dynamic)], saved[len(dynamic) :]
+            if ctx.rule is not None:
+                made = _by_rule(op, ctx.rule, ctx, given, results, groups, needs)
+            else:
+                made = compiled().with_lists(ctx, given, results, groups, needs)
         out = tuple(
             group if listed else group[0] if group else None
             for group, listed in zip(made, dynamic, strict=True)
@@ -139,11 +146,22 @@ def _with_lists(op: Operator, compiled):
     return keep, backward
 
 
-def _needs_outputs(op: Operator) -> bool:
+def _read(op: Operator) -> tuple[list[int], list[int]]:
+    """The inputs and the outputs whose values the compiled backward operator takes.
+
+    Of the rest shape and dtype are kept: a saved tensor holds its memory, and one that was written
+    to since is an error.
+    """
     gradient = op.definition.gradient
-    return gradient is not None and any(
-        role not in (ROLE_INPUT, ROLE_GRAD) for role, _ in gradient.inputs
-    )
+    roles = gradient.inputs if gradient is not None else ()
+    inputs = {index for role, index in roles if role == ROLE_INPUT}
+    outputs = {index for role, index in roles if role not in (ROLE_INPUT, ROLE_GRAD)}
+    return sorted(inputs), sorted(outputs)
+
+
+def _places(indices: list[int], count: int, start: int = 0) -> list[int | None]:
+    """Where each of `count` lies among the saved tensors; None for one that is not saved."""
+    return [start + indices.index(i) if i in indices else None for i in range(count)]
 
 
 def _at_first_use(op: Operator, overload_of):

@@ -10,9 +10,6 @@ from opwright._definition import DYNAMIC, FORWARD, KERNEL, OPTIONAL, ShapeProgra
 from opwright._dtypes import name_of
 from opwright._operator import Operator, Spec
 
-# What rules raise on sizes that do not fit: ours, broadcast_shapes', division, an unbound symbol.
-_WRONG_SHAPES = (_errors.ShapeError, RuntimeError, ArithmeticError, LookupError)
-
 
 def dtype_names(tensors) -> list[list[str]]:
     """The dtypes of the inputs as the core takes them, a list for each input."""
@@ -39,9 +36,11 @@ def fake_for(op: Operator):
         attrs = {attr.name: kwargs.get(attr.name, attr.default) for attr in definition.attrs}
         try:
             return outputs(given, attrs, kwargs)
-        except _WRONG_SHAPES:
-            # The dispatcher has the same rules, and a traced call the words of a plain one.
-            _by_kernel(op, given, attrs)
+        except _errors.ShapeError:
+            # The dispatcher has the same rules, and says values where these have symbols. It knows
+            # no shape that a gradient call passes, and symbols of no value are PyTorch's to refuse.
+            if not any(takes_shape) and all(map(_has_values, given)):
+                _by_kernel(op, given, attrs)
             raise
 
     def outputs(given, attrs, kwargs):
@@ -54,8 +53,15 @@ def fake_for(op: Operator):
             attrs,
             maximum=torch.sym_max,
             minimum=torch.sym_min,
-            broadcast=torch.broadcast_shapes,
+            broadcast=lambda *shapes: _broadcast(definition.name, shapes),
         )
+
+        by_kernel = ()
+        if any(rule.kind == KERNEL for rule in definition.shape_rules):
+            by_kernel = _by_kernel(op, given, attrs)
+            for index, rule in enumerate(definition.shape_rules):
+                if rule.kind == KERNEL:
+                    program.take_output(index, by_kernel[index].shape)
 
         def make(index, item=0):
             param = definition.outputs[index]
@@ -63,7 +69,7 @@ def fake_for(op: Operator):
             if param.kind == OPTIONAL and wanted is not None and not wanted[index]:
                 return torch.empty((0,), dtype=dtype, device=device)
             if definition.shape_rules[index].kind == KERNEL:
-                shape = _by_kernel(op, given, attrs)[index].shape
+                shape = by_kernel[index].shape
             else:
                 passed = kwargs.get(f"_{param.name}_shape") if takes_shape[index] else None
                 shape = program.output(index, item, passed)
@@ -78,6 +84,24 @@ def fake_for(op: Operator):
         return made[0] if len(made) == 1 else tuple(made)
 
     return fake
+
+
+def _broadcast(name: str, shapes):
+    try:
+        return torch.broadcast_shapes(*shapes)
+    except RuntimeError as error:
+        if type(error) is not RuntimeError:  # a guard on a size of no value yet
+            raise
+        raise _errors.make("CL005", f"{name}: {error}") from None
+
+
+def _has_values(tensors) -> bool:
+    """Whether each size is a number, or a symbol that stands for one."""
+    return not any(
+        isinstance(size, torch.SymInt) and not size.node.has_hint()
+        for t in tensors
+        for size in t.shape
+    )
 
 
 def _count(definition, index: int, given) -> int:

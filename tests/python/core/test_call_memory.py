@@ -148,9 +148,9 @@ def test_several_outs_are_a_tuple(lib):
     outs = (np.zeros(3, np.float32), np.zeros(3, np.float32))
     got = lib.sum_and_difference(x, y, out=outs)
     assert got is outs and outs[0].tolist() == [2, 3, 4] and outs[1].tolist() == [0, 1, 2]
-    with pytest.raises(opwright.ShapeError, match=r"1 array.*2 outputs"):
+    with pytest.raises(opwright.ShapeError, match=r"1 tensor.*2 outputs"):
         lib.sum_and_difference(x, y, out=outs[0])
-    with pytest.raises(opwright.ShapeError, match="3 arrays"):
+    with pytest.raises(opwright.ShapeError, match="3 tensors"):
         lib.sum_and_difference(x, y, out=[*outs, outs[0]])
 
 
@@ -163,7 +163,7 @@ def test_several_outs_are_a_tuple(lib):
         (np.zeros(4, ">f4"), "plain memory"),
         (np.broadcast_to(np.float32(0), 4), "writeable"),
         (np.broadcast_to(np.zeros(1, np.float32), (4,)), "writeable"),
-        ([0.0] * 4, "4 arrays"),
+        ([0.0] * 4, "4 tensors"),
         (3.0, "numpy array"),
     ],
 )

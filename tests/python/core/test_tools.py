@@ -105,6 +105,45 @@ def test_a_cell_is_what_its_tests_are(tests, said, tmp_path):
     assert row["PyTorch, numpy 2"] == "not run"
 
 
+PASSED = (
+    '<testcase name="CopyTensor.A" classname="CopyTensor.A" status="run"/>'
+    '<testcase name="Strides/StridedInput.B/0" classname="Strides/StridedInput.B/0" status="run"/>'
+)
+
+
+@pytest.mark.parametrize("suite", ["cpp-dev", "cpp-asan-ubsan"])
+def test_one_suite_of_c_plus_plus_suffices(suite, tmp_path):
+    (tmp_path / f"{suite}.xml").write_text(f"<testsuite>{PASSED}</testsuite>")
+    assert support(tmp_path, {})["C++"] == "yes"
+
+
+def test_a_failure_in_either_suite_is_one(tmp_path):
+    (tmp_path / "cpp-dev.xml").write_text(f"<testsuite>{PASSED}</testsuite>")
+    (tmp_path / "cpp-asan-ubsan.xml").write_text(
+        f"<testsuite>{PASSED.replace('run', 'fail')}</testsuite>"
+    )
+    assert support(tmp_path, {})["C++"] == "FAILS"
+
+
+def test_a_check_says_what_is_stale_and_writes_nothing(tmp_path):
+    readme = tmp_path / "README.md"
+    (tmp_path / "cpp-dev.xml").write_text(f"<testsuite>{PASSED}</testsuite>")
+    arguments = ("support_table.py", "--results", tmp_path, "--readme", readme)
+    support(tmp_path, {})
+    assert run(*arguments, "--check").returncode == 0
+    (tmp_path / "cpp-dev.xml").unlink()
+    before = readme.read_text()
+    done = run(*arguments, "--check")
+    assert done.returncode == 1 and readme.read_text() == before
+    assert "make support-table" in done.stderr and "\n-| any strides | not run" in done.stderr
+
+
+def test_a_test_run_checks_the_table_and_leaves_it(tmp_path):
+    script = (ROOT / "tools/test.sh").read_text(encoding="utf-8")
+    (line,) = [line for line in script.splitlines() if "support_table.py" in line]
+    assert line.endswith("--check")
+
+
 def test_a_ctest_failure_is_a_failure(tmp_path):
     (tmp_path / "cpp-dev.xml").write_text(
         '<testsuite><testcase name="CopyTensor.A" classname="CopyTensor.A" status="fail">'

@@ -63,6 +63,10 @@ def sum_all(xs, bias=None):
     return y if bias is None else y + 3 * bias
 
 
+def lift(xs, shift):
+    return sum(x * x for x in xs) + shift
+
+
 def greatest(x):
     values, index = x.max(-1)
     return values, index
@@ -122,6 +126,7 @@ CASES = [
     Case("inputs", "sum_all", lambda: ([draw(4), draw(4)],), sum_all),
     Case("inputs", "sum_all", lambda: ([draw(4), draw(4)], None), sum_all, label="none"),
     Case("inputs", "sum_all", lambda: ([draw(4), draw(4)], draw(4)), sum_all, label="bias"),
+    Case("inputs", "lift", lambda: ([draw(4), draw(4)], draw(1)), lift),
     Case("inputs", "greatest", lambda: (draw(2, 3, 4),), greatest),
     Case("inputs", "pair", lambda: (draw(2, 3), draw(2, 3)), lambda x, y: (x * y, x + 3 * y)),
     Case(

@@ -301,7 +301,7 @@ def test_out_is_written_where_no_gradient_is_due(libraries):  # G15
     p, q = torch.empty(3, dtype=torch.float64), torch.empty(3, dtype=torch.float64)
     libraries("inputs").pair(x, x, out=(p, q))
     assert_same((p, q), (x * x, 4 * x))
-    with pytest.raises(opwright.CallError, match="1 tensors, 2"):
+    with pytest.raises(opwright.CallError, match="1 tensor, the operator has 2"):
         libraries("inputs").pair(x, x, out=(p,))
 
 

@@ -230,3 +230,18 @@ def test_vmap_maps_it(libraries):
     x, b, s = draw(5, 2, 3), draw(3), draw(5, 3)
     made = torch.vmap(fused, in_dims=(0, None, 0))(x, b, s)
     assert_same(made, (x + b) * s[:, None])
+
+
+def test_a_size_of_no_value_yet_is_pytorchs_own_question(libraries):  # S09
+    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
+
+    env = ShapeEnv()
+    size = env.create_unbacked_symint()
+    probe = libraries("effects").probe
+    with FakeTensorMode(shape_env=env):
+        unknown, three = torch.empty(size), torch.empty(3)
+        assert probe(unknown, unknown, unknown).shape == (size,)
+        with pytest.raises(GuardOnDataDependentSymNode, match=r"Ne\(u0, 3\)|Eq\(u0, 3\)"):
+            probe(unknown, three, three)
+        with pytest.raises(opwright.ShapeError, match=r"x \[3\] and w \[2\] must have equal"):
+            probe(three, torch.empty(2), three)

@@ -248,6 +248,72 @@ def test_a_saved_tensor_that_was_written_to_is_noticed(libraries):
         y.sum().backward()
 
 
+# Operator, its inputs, and which of them, and of the outputs after them, its backward takes.
+SAVED = [
+    ("effects", "probe", lambda: [draw(3), draw(3), draw(3)], [True, True, False, False]),
+    ("elementwise", "inverse", lambda: [draw(3)], [False, True]),
+    ("inputs", "linear", lambda: [draw(2, 3), draw(3, 4), draw(4)], [True, True, False, False]),
+    ("inputs", "lift", lambda: [[draw(3), draw(3)], draw(1)], [True, True, False, False]),
+    ("inputs", "greatest", lambda: [draw(2, 3)], [True, False, True]),
+]
+
+
+@pytest.mark.parametrize(("group", "name", "make", "taken"), SAVED, ids=lambda v: v)
+def test_only_what_the_backward_operator_takes_is_saved(libraries, group, name, make, taken):  # G12
+    op = libraries(group)[name]
+    native = [t.requires_grad_() for t in tensors(make())]
+
+    def call(leaves):
+        middle = iter([t * 1 for t in leaves])
+        inputs = [
+            [next(middle) for _ in value] if isinstance(value, list) else next(middle)
+            for value in make()
+        ]
+        outputs = op(*inputs)
+        return outputs, [*tensors(inputs), *tensors(outputs)]
+
+    outputs, _ = call(native)
+    expected = torch.autograd.grad(loss_of(outputs), native)
+    for index, is_taken in enumerate(taken):
+        outputs, every = call(native)
+        loss = loss_of(outputs)
+        with torch.no_grad():  # a write in place, as an optimizer makes one
+            every[index].mul_(2)
+        if is_taken:
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                torch.autograd.grad(loss, native)
+        else:
+            assert_same(torch.autograd.grad(loss, native), expected)
+        outputs, every = call(native)
+        loss = loss_of(outputs)
+        alive = weakref.ref(every[index])
+        del every, outputs
+        gc.collect()
+        if index < len(native):
+            assert (alive() is not None) == is_taken, index
+        del loss
+
+
+def test_a_python_rule_is_given_every_value(libraries):
+    op = libraries("effects").probe
+    kept = opwright._operator._bprops.copy()
+    seen = []
+
+    @op.bprop
+    def rule(x, w, v, out, dout):
+        seen.extend((x, w, v, out))
+        return dout * w, dout * x, dout
+
+    try:
+        given = [draw(3, grad=True) for _ in range(3)]
+        y = op(*given)
+        y.sum().backward()
+        assert_same(seen, [*given, y])
+    finally:
+        opwright._operator._bprops.clear()
+        opwright._operator._bprops.update(kept)
+
+
 def test_second_derivatives_are_right_where_the_backward_has_a_gradient(libraries):
     power = libraries("elementwise").power
     x = draw(4, grad=True)

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How libraries get into PyTorch: by its own loader, in every order of imports."""
 
+import pathlib
+import struct
+import subprocess
+
 import pytest
 
 # What a test's process does first; the rest of it is given the paths as arguments.
@@ -228,6 +232,40 @@ else:
     raise SystemExit("loaded")
 """
     run_python(code)
+
+
+@pytest.mark.parametrize("first", ["opwright, torch", "torch, opwright", "torch"])
+def test_a_library_of_another_interface_is_said_by_torchs_loader(
+    run_python, built, tmp_path, first
+):
+    # X09
+    raw = bytearray(pathlib.Path(built("elementwise")).read_bytes())
+    at = raw.find(b"Opwright\0")  # the note: sizes and type, this name, struct_size, ABI's major
+    while struct.unpack_from("<I", raw, at - 12)[0] != 9:
+        at = raw.find(b"Opwright\0", at + 1)
+    struct.pack_into("<i", raw, at + 16, 99)
+    path = tmp_path / "libother.so"
+    path.write_bytes(raw)
+    late = "" if "opwright" in first else "import opwright"
+    done = run_python(
+        f"""
+import sys, {first}
+torch.ops.load_library(sys.argv[1])
+{late}
+assert torch.ops.opwright.square(torch.full((1,), 3.0)).tolist() == [9]
+""",
+        path,
+    )
+    assert done.stderr.count("RuntimeWarning: its operators in PyTorch have no gradients") == 1
+    assert "[LD009]" in done.stderr and str(path) in done.stderr
+
+
+def test_a_library_of_another_kind_is_loaded_without_a_word(run_python, tmp_path):
+    source = tmp_path / "other.c"
+    source.write_text("int other(void) { return 1; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "libother.so", source], check=True)
+    code = "import sys, opwright, torch; torch.ops.load_library(sys.argv[1])"
+    assert "Warning" not in run_python(code, tmp_path / "libother.so").stderr
 
 
 def test_a_saved_model_names_the_operator_that_is_missing(run_python, built, tmp_path):  # P05

@@ -58,6 +58,20 @@ inputs = (
             [param("grad_xs", kind="dynamic"), param("grad_bias", kind="optional")],
             shape_rule={"grad_xs": "same(xs)", "grad_bias": "same(bias)"},
         ),
+        # y = sum_k x_k^2 + shift: the gradient of shift needs the shape of shift only
+        metadef(
+            "lift",
+            [param("xs", kind="dynamic"), param("shift")],
+            [param("y")],
+            shape_rule="same(xs)",
+            gradient="lift_grad",
+        ),
+        metadef(
+            "lift_grad",
+            [param("xs", kind="dynamic"), param("grad_y")],
+            [param("grad_xs", kind="dynamic"), param("grad_shift")],
+            shape_rule={"grad_xs": "same(xs)", "grad_shift": "forward"},
+        ),
         # values and index of the greatest of the last dimension; the index is an integer
         metadef(
             "greatest",
@@ -194,6 +208,25 @@ void SumAllGrad(ViewList<const T> xs, View<const T>, View<const T> dy, ViewList<
   }
 }
 OPWRIGHT_FUNCTION(sum_all_grad, SumAllGrad)
+
+template <class T>
+void Lift(ViewList<const T> xs, View<const T> shift, View<T> y) {
+  for (int64_t i = 0; i < y.Size(); ++i) {
+    y.Data()[i] = shift.Data()[0];
+    for (int64_t k = 0; k < xs.Size(); ++k) y.Data()[i] += xs[k].Data()[i] * xs[k].Data()[i];
+  }
+}
+OPWRIGHT_FUNCTION(lift, Lift)
+
+template <class T>
+void LiftGrad(ViewList<const T> xs, View<const T> dy, ViewList<T> dxs, View<T> dshift) {
+  dshift.Data()[0] = 0;
+  for (int64_t i = 0; i < dy.Size(); ++i) {
+    dshift.Data()[0] += dy.Data()[i];
+    for (int64_t k = 0; k < xs.Size(); ++k) dxs[k].Data()[i] = 2 * xs[k].Data()[i] * dy.Data()[i];
+  }
+}
+OPWRIGHT_FUNCTION(lift_grad, LiftGrad)
 
 template <class T>
 void Greatest(View<const T> x, View<T> values, View<int64_t> index) {

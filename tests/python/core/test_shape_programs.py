@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shape rules have two programs, src/runtime/shape.cc and, for tracers, opwright._definition: on
+plain numbers they give the same shapes and refuse with the same words."""
+
+import itertools
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+import opwright
+from opwright import _core
+from opwright._definition import Definition, ShapeProgram
+
+SOURCE = """#include <opwright/kernel.h>
+class ShapelessKernel : public opwright::OpKernelBase {
+ public:
+  opwright::Status Compute(const opwright::OpKernelInput&, opwright::OpKernelOutput*) override {
+    return opwright::SUCCESS;
+  }
+};
+"""
+INPUTS = [
+    ("x", ["m", "n"], "required"),
+    ("w", [-2], "required"),
+    ("y", ["k", -1], "optional"),
+    ("z", ["...", "r"], "optional"),
+    ("v", ["...", 2, "n"], "optional"),
+]
+OUTPUTS = ("p", "q")
+
+
+LISTS = ([-2], [-1], ["m", -1], ["...", "n"], [-1, "s"], ["s", "m"], ["...", 2], [3, "k"])
+ANY = ([-2], [-2])
+
+
+def metadef(name, rules, lists=ANY):
+    def param(name, shape, kind):
+        return {"name": name, "dtype": ["float32"], "shape": shape, "param_type": kind}
+
+    ints = [
+        {"name": attr, "type": "int", "param_type": "optional", "default_value": 1}
+        for attr in ("a", "b")
+    ]
+    return {
+        "op_name": name,
+        "input_desc": [param(*each) for each in INPUTS],
+        "output_desc": [
+            param(each, shape, "required") for each, shape in zip(OUTPUTS, lists, strict=True)
+        ],
+        "attr": ints,
+        "shape_rule": dict(zip(OUTPUTS, rules, strict=True)),
+    }
+
+
+leaves = st.one_of(
+    st.sampled_from(["m", "n", "k", "r", "a", "b", "x.rank", "w.rank", "y.rank"]),
+    st.sampled_from(["x.dim(0)", "x.dim(1)", "w.dim(0)", "w.dim(1)", "w.dim(-1)", "y.dim(1)"]),
+    st.integers(0, 5).map(str),
+    st.sampled_from([str(2**31), str(2**62), str(2**63 - 1)]),
+)
+
+
+def larger(inner):
+    return st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%"]), inner).map(
+            lambda e: f"({e[0]} {e[1]} {e[2]})"
+        ),
+        st.tuples(st.sampled_from(["min", "max", "ceil_div"]), inner, inner).map(
+            lambda e: f"{e[0]}({e[1]}, {e[2]})"
+        ),
+        inner.map(lambda e: f"(-{e})"),
+    )
+
+
+dims = st.lists(st.recursive(leaves, larger, max_leaves=5), max_size=3)
+rules = st.one_of(
+    dims,
+    dims.map(lambda each: ["...", *each]),
+    st.sampled_from(
+        ["same(x)", "same(x, w)", "same(y, z)", "broadcast(x, w)", "broadcast(y, z, w)"]
+    ),
+)
+sizes = st.one_of(st.integers(0, 4), st.integers(1, 2))
+
+
+def shapes(rank):
+    return st.lists(sizes, min_size=rank, max_size=rank).map(tuple)
+
+
+any_shape = st.integers(0, 4).flatmap(shapes)
+calls = st.fixed_dictionaries(
+    {
+        "x": shapes(2),
+        "w": any_shape,
+        "y": st.none() | shapes(2),
+        "z": st.none() | any_shape,
+        "v": st.none() | any_shape,
+    }
+).map(lambda call: call if call["v"] is None else {**call, "v": (*call["v"], 2, call["x"][1])})
+numbers = st.one_of(
+    st.integers(-3, 5),
+    st.sampled_from([2**31, 2**62, 2**63 - 1, -(2**63 - 1), -(2**63)]),
+)
+
+
+@pytest.fixture(scope="module")
+def bind(tmp_path_factory):
+    """bind(rules): the core operator of a metadef with these rules."""
+    folder = tmp_path_factory.mktemp("shapes")
+    (folder / "kernel.cpp").write_text(SOURCE)
+    (folder / "op.json").write_text(json.dumps(metadef("shapeless", ["same(x)"] * 2)))
+    _core.acl.load(opwright.build(folder))
+    count = itertools.count()
+    bound = []
+
+    def make(rules, lists):
+        for name in bound:
+            _core.acl.unregister(name)
+        bound.clear()
+        name = f"shapes_{next(count)}"
+        (folder / "model.json").write_text(json.dumps(metadef(name, rules, lists)))
+        _core.acl.register(name)
+        bound.append(name)
+        _core.acl.model(name, str(folder / "model.json"), "shapeless")
+        return _core.acl.find(name)
+
+    return make
+
+
+def by_core(core, shapes, attrs):
+    arrays = [None if s is None else np.broadcast_to(np.float32(0), s) for s in shapes.values()]
+    return [tuple(shape) for shape, _ in core.infer_numpy(tuple(arrays), attrs)]
+
+
+def by_python(core, shapes, attrs):
+    definition = Definition.of(core)
+    program = ShapeProgram(
+        definition,
+        [[] if shape is None else [shape] for shape in shapes.values()],
+        {attr.name: attrs.get(attr.name, attr.default) for attr in definition.attrs},
+        broadcast=None,
+    )
+    return [program.output(index) for index in range(len(OUTPUTS))]
+
+
+def outcome(way, *arguments):
+    """The shapes, or the words and the id of what refuses them."""
+    try:
+        return way(*arguments)
+    except opwright.ShapeError as error:
+        return error.code, str(error)
+
+
+def compare(bind, rules, shapes, attrs, lists=ANY):
+    shapes = {name: shapes[name] for name, _, _ in INPUTS}
+    core = bind(rules, lists)
+    want = outcome(by_core, core, shapes, attrs)
+    assert outcome(by_python, core, shapes, attrs) == want
+    return want
+
+
+@settings(
+    max_examples=400,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    rules=st.tuples(rules, rules),
+    lists=st.just(ANY) | st.tuples(st.sampled_from(LISTS), st.sampled_from(LISTS)),
+    shapes=calls,
+    a=numbers,
+    b=numbers,
+)
+def test_both_programs_say_the_same(bind, rules, lists, shapes, a, b):
+    try:
+        want = compare(bind, rules, shapes, {"a": a, "b": b}, lists)
+    except opwright.RegistryError as error:  # a rule that is wrong for every call
+        assert error.code == "RG004" and "MD0" in str(error)
+        event("no metadef")
+        return
+    event(want[0] if isinstance(want, tuple) else "shapes")
+
+
+GOOD = {"x": (2, 3), "w": (4,), "y": None, "z": None, "v": None}
+BIG = 2**62
+
+
+@pytest.mark.parametrize(
+    ("rule", "change", "code", "words"),
+    [
+        (["...", 1], {}, "CL005", "dots stands for nothing: no input given has it"),
+        (["k"], {}, "CL005", "k is not known: the input that has it is absent"),
+        (["y.dim(0)"], {}, "CL005", "input y is absent"),
+        (["w.dim(2)"], {}, "CL005", r"w.dim\(2\) of shape \[4\]"),
+        (["m // (n - 3)"], {}, "CL005", "division of 2 by 0"),
+        (["m % (n - 3)"], {}, "CL005", "division of 2 by 0"),
+        (["ceil_div(m, n - 3)"], {}, "CL005", "division of 2 by 0"),
+        (["a // b"], {"a": -(2**63), "b": -1}, "CL005", "division of -9223372036854775808 by -1"),
+        (["a * b"], {"a": BIG, "b": 2}, "CL005", f"overflow with {BIG} and 2"),
+        (["a + b"], {"a": BIG, "b": BIG}, "CL005", f"overflow with {BIG} and {BIG}"),
+        (["a - b"], {"a": -BIG, "b": BIG + 1}, "CL005", "overflow with"),
+        (["-a"], {"a": -(2**63)}, "CL005", "overflow with -9223372036854775808"),
+        (["m - n"], {}, "CL005", "dimension 0 would be -1"),
+        (["a", "a"], {"a": 2**40}, "CL005", "no memory holds the shape"),
+        ("same(y, z)", {}, "CL005", "none of its inputs was given"),
+        ("broadcast(y, z)", {}, "CL005", "none of its inputs was given"),
+        ("same(x, w)", {}, "CL005", "must have equal shapes"),
+        ("broadcast(x, w)", {}, "CL005", "does not broadcast with"),
+        (["m"], {"x": (2,)}, "CL004", "rank 2 expected, got 1"),
+        (["m"], {"v": (2, 4)}, "CL004", r"dimension 1 is n = 3 \(from x\), got 4"),
+        (["m"], {"v": (3, 3)}, "CL004", "dimension 0 must be 2, got 3"),
+        (["m"], {"z": ()}, "CL004", "rank at least 1 expected, got 0"),
+    ],
+)
+def test_what_no_rule_can_answer_is_refused_by_both(bind, rule, change, code, words):
+    shapes = {name: change.get(name, shape) for name, shape in GOOD.items()}
+    attrs = {name: value for name, value in change.items() if name in ("a", "b")}
+    found, said = compare(bind, (rule, "same(x)"), shapes, attrs)
+    assert found == code
+    with pytest.raises(opwright.ShapeError, match=words.replace("dots", r'"\.\.\."')):
+        raise opwright.ShapeError(said)
+
+
+@pytest.mark.parametrize(
+    ("lists", "words"),
+    [
+        (([-1], [-2]), r"is \[2, 3\], its shape list says \[-1\]; \[-1\] is rank 1"),
+        ((["m", 4], [-2]), r'is \[2, 3\], its shape list says \["m", 4\]'),
+        (([-1, "s"], ["s", -1]), r'output q by .* is \[2, 3\], its shape list says \["s", -1\]'),
+        ((["...", "m"], [-2]), r'its shape list says \["...", "m"\]'),
+    ],
+)
+def test_what_an_outputs_list_does_not_allow_is_refused_by_both(bind, lists, words):
+    code, said = compare(bind, ("same(x)", "same(x)"), GOOD, {}, lists)
+    assert code == "CL005" and re.search(words, said), said
