@@ -41,10 +41,13 @@ COLUMNS = {
     "C": ("cpp-dev", "cpp-asan-ubsan"),
     "PyTorch, numpy 1.26": ("python-torch-numpy1",),
     "PyTorch, numpy 2": ("python-torch-numpy2",),
+    "MindSpore, numpy 1.26": ("python-mindspore-numpy1",),
+    "MindSpore, numpy 2": ("python-mindspore-numpy2",),
 }
 
 NUMPY = ("numpy 1.26", "numpy 2")
 TORCH = ("PyTorch, numpy 1.26", "PyTorch, numpy 2")
+MINDSPORE = ("MindSpore, numpy 1.26", "MindSpore, numpy 2")
 
 # (row, columns, pattern of test names): a test is evidence for the cells whose pattern it matches.
 EVIDENCE = (
@@ -52,33 +55,48 @@ EVIDENCE = (
     ("forward", ("C++",), r"(Function|Class)Kernel\."),
     ("forward", ("C",), r"CApi\."),
     ("forward", TORCH, r"test_call\.test_(values_are|torch_ops)"),
+    ("forward", MINDSPORE, r"test_values\.test_values_are"),
     ("gradient", TORCH, r"test_gradient\.test_(gradients_are|gradcheck)"),
+    ("gradient", MINDSPORE, r"test_values\.test_gradients_are"),
     ("gradient rule in Python", TORCH, r"test_bprop\.test_(a_rule_gives|gradcheck_of)"),
+    ("gradient rule in Python", MINDSPORE, r"test_bprop_kinds\.test_every_kind"),
     ("second order", TORCH, r"test_gradient\.test_second_derivatives"),
+    ("second order", MINDSPORE, r"test_second\.test_(a_backward|a_rule_of_diff)"),
     ("compiled mode", TORCH, r"test_compile\.test_compiled_values"),
+    ("compiled mode", MINDSPORE, r"test_values\.test_every_mode_has"),
     ("export", TORCH, r"test_compile\.test_export"),
+    ("shapes unknown until run time", MINDSPORE, r"test_dynamic\.test_(values|gradients)"),
+    ("data parallel, two processes", MINDSPORE, r"test_data_parallel\."),
     ("vmap", TORCH, r"test_compile\.test_vmap"),
+    ("vmap", MINDSPORE, r"test_networks\.test_vmap"),
     ("torch.func.grad, vjp, jacrev", TORCH, r"test_transforms\.test_(func_grad|vjp|vmap_of_grad)"),
     ("any strides", NUMPY, r"test_call_memory\.test_(the_values_count|views_go_into)"),
     ("any strides", ("C++",), r"(\w+/)?StridedInput\w*\.|CopyTensor\."),
     ("any strides", TORCH, r"test_call\.test_(inputs_of_any_strides|views_of_every)"),
+    ("any strides", MINDSPORE, r"test_inputs\.test_(views_give|a_gradient_that_is_no_dense)"),
     ("dtype columns", NUMPY, r"test_call_dtypes\.test_(every_listed_dtype|mixed_floats_go)"),
     ("dtype columns", ("C++",), r"SelectColumn\."),
     ("dtype columns", TORCH, r"test_call\.test_(each_float_column|mixed_floats)"),
+    ("dtype columns", MINDSPORE, r"test_inputs\.test_(each_float_column|mixed_floats)"),
     ("empty and 0-d tensors", NUMPY, r"test_call_memory\.test_(empty_arrays|0_d_arrays)"),
     ("empty and 0-d tensors", ("C++",), r"Empty\."),
     ("empty and 0-d tensors", TORCH, r"test_(call|gradient)\.test_(no_elements|empty_outputs)"),
+    ("empty and 0-d tensors", MINDSPORE, r"test_inputs\.test_(no_elements|no_rows)"),
     ("several outputs", NUMPY, r"test_call_arguments\.test_several_outputs"),
     ("several outputs", ("C++",), r"Outputs\."),
     ("several outputs", TORCH, r"test_gradient\.test_unused_outputs"),
+    ("several outputs", MINDSPORE, r"test_outputs\.test_(one_of_two|an_unused)"),
     ("optional inputs", NUMPY, r"test_call_arguments\.test_a\w+_optional_input"),
     ("optional inputs", TORCH, r"test_bprop\.test_an_absent_optional_input"),
+    ("optional inputs", MINDSPORE, r"test_values\.test_values_are_numpys\[linear-none"),
     ("attributes", NUMPY, r"test_call_arguments\.test_attributes_"),
     ("attributes", ("C++",), r"ResolveAttrs\."),
     ("attributes", TORCH, r"test_call\.test_attributes"),
+    ("attributes", MINDSPORE, r"test_attributes\.test_attributes_of_every"),
     ("errors with words", NUMPY, r"test_(call_arguments|kernel_errors)\.test_(wrong|a_kernels)"),
     ("errors with words", ("C++",), r"(\w+/)?ErrorCase\w*\."),
     ("errors with words", TORCH, r"test_call\.test_(wrong_arguments|a_kernel_that_fails)"),
+    ("errors with words", MINDSPORE, r"test_misuse\.test_every_mode"),
 )
 
 
