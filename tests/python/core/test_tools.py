@@ -74,6 +74,7 @@ def test_every_piece_of_evidence_is_a_test_that_is_there():
     ids = {
         table["NUMPY"]: list(python_ids("core")),
         table["TORCH"]: list(python_ids("torch")),
+        table["MINDSPORE"]: list(python_ids("mindspore")),
         ("C++",): list(ctest_ids()),
         ("C",): list(ctest_ids()),
     }
