@@ -3,9 +3,9 @@
 
     python tools/support_table.py [--results build/test-results] [--readme README.md] [--check]
 
-A cell is yes when all its tests ran and passed in one of the result files that its column names,
-and none failed in another; "FAILS" when one did not pass; "not run" when there is no result; "-"
-when no test is meant to show it.
+A cell is yes when all its tests ran and passed in one of the result files of its column and none
+failed in another; "FAILS" when one did not pass; "not run" when there is no result; "-" when no
+test is meant to show it.
 --check changes nothing and exits with 1 when a line of the table in the file is another one: the
 README is written by `make support-table`, not by a test run.
 """

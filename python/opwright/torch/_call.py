@@ -61,14 +61,14 @@ _LARGEST = int(np.finfo(np.float64).max)
 _ENDS_WITH_ID = re.compile(r"\[([A-Z]{2}\d{3})\]\s*$")
 
 
-def as_ours(error: RuntimeError, name: str, inputs=()) -> RuntimeError:
+def as_ours(error: RuntimeError, name: str, inputs=()) -> _errors.Error | None:
     """The exception of Opwright for an error of the native route, in the same words.
 
-    PyTorch carries them in a RuntimeError of its own. Another's error, or one while tracing, which
-    knows its own kinds only, is given back.
+    PyTorch carries them in a RuntimeError of its own. None for another's error, and while tracing,
+    which knows its own kinds only.
     """
     if isinstance(error, _errors.Error) or torch.compiler.is_compiling():
-        return error
+        return None
     text = str(error)
     found = _ENDS_WITH_ID.search(text)
     if found is not None:
@@ -82,7 +82,7 @@ def as_ours(error: RuntimeError, name: str, inputs=()) -> RuntimeError:
             if isinstance(tensor, torch.Tensor) and tensor.device.type != "cpu":
                 words = f"an input is on device {tensor.device}, copy it to the CPU first"
                 return _errors.make("CL007", f"{name}: {words}")
-    return error
+    return None
 
 
 def _is_number(value) -> bool:
@@ -131,11 +131,11 @@ class Call:
             )
         if kwargs:
             args, kwargs = self._inputs_first(args, kwargs)
-        plain = len(args) == self._num_inputs and not self._has_lists
+        fitting = len(args) == self._num_inputs and not self._has_lists
         for value in args:
             if not isinstance(value, torch.Tensor):
-                plain = False
-        if not plain:
+                fitting = False
+        if not fitting:
             args = self._fitting(args)
         for name in self._needed:
             if name not in kwargs:
@@ -144,19 +144,22 @@ class Call:
                     f"{self._name}: attribute {name} ({kind}) is required and was not given"
                 )
         if not kwargs:
-            try:
-                return self._overload(*args)
-            except RuntimeError as error:
-                raise as_ours(error, self._name, args) from None
+            return self._run(args, kwargs)
         out = kwargs.get("out")
         if out is not None:
             self._check_out(out)
-        plain = {name: self._plain(name, value) for name, value in kwargs.items() if name != "out"}
-        try:
-            result = self._overload(*args, **plain)
-        except RuntimeError as error:
-            raise as_ours(error, self._name, args) from None
+        attrs = {name: self._plain(name, value) for name, value in kwargs.items() if name != "out"}
+        result = self._run(args, attrs)
         return result if out is None else self._write(result, out)
+
+    def _run(self, args, attrs):
+        try:
+            return self._overload(*args, **attrs)
+        except RuntimeError as error:
+            ours = as_ours(error, self._name, args)
+            if ours is None:
+                raise
+            raise ours from None
 
     def _inputs_first(self, args, kwargs):
         """Inputs given by name go to their positions; what is left are attributes and out."""

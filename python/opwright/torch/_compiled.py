@@ -125,7 +125,10 @@ class CompiledBackward:
         try:
             return self._overload(*arguments, **keywords)
         except RuntimeError as error:
-            raise as_ours(error, self._backward_name) from None
+            ours = as_ours(error, self._backward_name)
+            if ours is None:
+                raise
+            raise ours from None
 
     def _check(self, needed) -> None:
         for i in self._lacking:
