@@ -81,6 +81,13 @@ void InitLibrary(nb::module_& m) {
             // Shares the owner of the forward operator, which holds the backward one.
             return nb::cast(PyOperator{self.claim, std::shared_ptr<Operator>(self.op, backward)});
           })
+      .def_prop_ro(
+          "backward_key",
+          [](PyOperator& self) {
+            const Operator* backward = self.op->backward();
+            return backward == nullptr ? 0 : backward->number();
+          },
+          "The key of the backward operator, 0 without one.")
       .def("infer_numpy",
            [](PyOperator& self, nb::handle args, nb::handle kwargs) {
              return InferNumpy(self, args.ptr(), kwargs.ptr());

@@ -29,6 +29,9 @@ class Abstract:
     items: tuple = ()
 
 
+_NAMES = {
+    id(value): str(value) for value in vars(mstype).values() if isinstance(value, mstype.Type)
+}
 _NUMBERS = {"int": 0, "float": 0.0, "bool": False}
 
 
@@ -75,7 +78,9 @@ def key_of(arguments) -> tuple | None:
         dtype, shape = given["dtype"], given["shape"]
         if type(dtype) is not mstype.TensorType or -1 in shape or -2 in shape:
             return None
-        key.append(id(dtype.element_type()))  # one object for each dtype
+        element = dtype.element_type()
+        # In PyNative mode one of MindSpore's own objects, which stay; else a new one each time.
+        key.append(_NAMES.get(id(element)) or str(element))
         key.append(tuple(shape))
     return tuple(key)
 

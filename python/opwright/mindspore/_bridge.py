@@ -35,6 +35,19 @@ def point_at(primitive, token: int, num_outputs: int) -> None:
     mark_unique(primitive)
 
 
+def forget_partial(primitive) -> None:
+    """Shapes were unknown in a graph before, which has a copy of the mark. Under it MindSpore asks
+    the library for shapes without counting the inputs, so it must not stay."""
+    if "cpp_infer_shape" in primitive.attrs:
+        primitive.del_prim_attr("cpp_infer_shape")
+
+
+def keep(inferred: dict, key, value, most: int = 256) -> None:
+    if len(inferred) >= most:
+        inferred.clear()
+    inferred[key] = value
+
+
 class Like(ops.Custom):
     """One function of the library, whose outputs have shape and dtype of inputs: like[k] of output
     k."""
@@ -51,7 +64,7 @@ class Like(ops.Custom):
         if found is None:
             found = self._infer(arguments)
             if key is not None:
-                self._inferred[key] = found
+                keep(self._inferred, key, found)
         return dict(found)
 
     def _infer(self, arguments) -> dict:
@@ -66,9 +79,14 @@ class Like(ops.Custom):
         return {"shape": shapes, "dtype": dtypes, "value": None}
 
     def __call__(self, *inputs):
-        if "cpp_infer_shape" in self.attrs:
-            self.del_prim_attr("cpp_infer_shape")
+        forget_partial(self)
         return super().__call__(*inputs)
+
+    @property
+    def __primitive_flag__(self) -> bool:
+        """Asked by MindSpore's compiler when it meets the primitive in a graph."""
+        forget_partial(self)
+        return True
 
 
 def _never(*given):

@@ -6,33 +6,39 @@ from __future__ import annotations
 
 import mindspore as ms
 import numpy as np
+from mindspore.graph import api
 
-from opwright import _core, _errors
+from opwright import _errors
 from opwright._operator import Operator
-from opwright.mindspore import _abstract, _attributes
+from opwright.mindspore import _attributes
 from opwright.mindspore._custom import Custom
-from opwright.mindspore._dtypes import dtype_of
 
-# One primitive for each operator, attributes and rule.
+# One primitive for each operator and attributes, with the rules that are bound now.
 _customs: dict[tuple, Custom] = {}
+_MOST = 1000  # a value that changes with every step makes a primitive each time
 
 
 def custom_for(op: Operator, attrs: dict) -> Custom:
-    backward = op.backward
-    key = (
-        op.key,
-        backward.key if backward is not None else 0,
-        id(op.python_bprop),
-        repr(sorted(attrs.items())),
-    )
+    known = _attributes.known(op.name, op.definition, attrs) if attrs else {}
+    key = (op.key, op._core.backward_key, repr(sorted(known.items())) if known else "")
     made = _customs.get(key)
     if made is None:
-        made = _customs[key] = _make(op, attrs)
+        if len(_customs) >= _MOST:
+            _customs.clear()
+        made = _customs[key] = _make(op, known)
+    made.hold(op)
     return made
 
 
-def _make(op: Operator, attrs: dict) -> Custom:
-    known = _attributes.known(op.name, op.definition, attrs)
+def forget_rules() -> None:
+    """A rule was bound: primitives and compiled functions with the rules of before are made anew."""
+    _customs.clear()
+    api.ms_compile_cache.clear()
+    for compiled in api.cells_compile_cache.values():
+        compiled.clear()
+
+
+def _make(op: Operator, known: dict) -> Custom:
     made = Custom(op)
     for name, value in known.items():
         made.add_prim_attr(name, value)
@@ -49,6 +55,9 @@ def _check_count(op: Operator, count: int) -> None:
         )
 
 
+_TENSORS = (ms.Tensor, ms.Parameter)
+
+
 class Call:
     """One operator on MindSpore tensors, in PyNative mode."""
 
@@ -60,7 +69,7 @@ class Call:
         names = tuple(param.name for param in op.definition.inputs)
         if not kwargs and len(args) == len(names):
             for value in args:
-                if type(value) is not ms.Tensor:
+                if type(value) not in _TENSORS:
                     break
             else:
                 return custom_for(op, kwargs)(*args)
@@ -77,7 +86,7 @@ class Call:
         given = [inputs.get(name) for name in names]
         for name, value in zip(names, given, strict=True):
             self._check(name, value)
-        return custom_for(op, attrs)(*_numbers_as_tensors(op, given))
+        return custom_for(op, attrs)(*given)
 
     def _check(self, name: str, value) -> None:
         if isinstance(value, (np.ndarray, np.generic)):
@@ -88,24 +97,11 @@ class Call:
             )
 
 
-def _numbers_as_tensors(op: Operator, given: list) -> list:
-    """Python numbers as 0-d tensors of the dtype of the column that the tensors choose."""
-    if not any(isinstance(value, (int, float)) for value in given):
-        return given
-    names = [_abstract.dtype_names(_abstract.of_value(value)) for value in given]
-    column = _core.select_column(op._core, names)
-    return [
-        ms.Tensor(value, dtype_of(op.definition.inputs[i].dtypes[column]))
-        if isinstance(value, (int, float))
-        else value
-        for i, value in enumerate(given)
-    ]
-
-
 @ms.constexpr
 def _custom_in_graph(op, names, values):
-    # One of its own for each place in a graph: what MindSpore finds out there stays there.
-    return _make(op, dict(zip(names, values, strict=True)))
+    # None that PyNative mode uses: what MindSpore finds out of a graph's shapes stays there.
+    attrs = dict(zip(names, values, strict=True))
+    return _make(op, _attributes.known(op.name, op.definition, attrs))
 
 
 @ms.constexpr

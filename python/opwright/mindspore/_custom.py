@@ -146,7 +146,7 @@ class Custom(ops.Custom):
         if found is None:
             found = self._infer_ours(arguments)
             if key is not None:
-                self._inferred[key] = found
+                _bridge.keep(self._inferred, key, found)
         return dict(found)
 
     def _infer_declared(self, arguments):
@@ -214,9 +214,18 @@ class Custom(ops.Custom):
 
     def __call__(self, *inputs):
         self._check_count(len(inputs))
-        if "cpp_infer_shape" in self.attrs:
-            self.del_prim_attr("cpp_infer_shape")
+        _bridge.forget_partial(self)
         return super().__call__(*inputs)
+
+    def hold(self, operator) -> None:
+        """The same operator by a handle that is open: the one before may have been closed."""
+        self._operator = operator
+
+    @property
+    def __primitive_flag__(self) -> bool:
+        """Asked by MindSpore's compiler when it meets the primitive in a graph."""
+        _bridge.forget_partial(self)
+        return True
 
     def _compare(self, arguments, shapes, dtypes) -> None:
         """What the user declares of one of our operators against what its metadef says."""

@@ -9,7 +9,7 @@ import types
 import mindspore as ms
 
 from opwright._operator import Operator
-from opwright.mindspore._call import Call, construct
+from opwright.mindspore._call import Call, construct, forget_rules
 
 # MindSpore's compiler reads this method of an operator that it meets.
 Operator._mindspore_construct = construct
@@ -32,7 +32,7 @@ def enter(library) -> None:
 
 
 def rule_bound() -> None:
-    """Nothing: primitives are looked up by the rule too."""
+    forget_rules()
 
 
 def follow() -> None:

@@ -9,7 +9,7 @@ import inspect
 from mindspore import nn, ops
 
 from opwright import _bprop, _errors
-from opwright._definition import DYNAMIC, FORWARD, ROLE_GRAD, ROLE_INPUT, ROLE_OUTPUT
+from opwright._definition import DYNAMIC, ROLE_GRAD, ROLE_INPUT, ROLE_OUTPUT
 from opwright.mindspore import _bridge, _wrap
 from opwright.mindspore._readable import readable
 from opwright.mindspore._verdict import Refuse, Verdict
@@ -126,24 +126,15 @@ def _compiled(op, attrs: dict):
                     f"{op.name}: no gradient for the list {param.name} in MindSpore yet",
                 ),
             )
-        if i not in given and any("float" in dtype for dtype in param.dtypes):
+        if i not in given and any(
+            "float" in dtype or "complex" in dtype for dtype in param.dtypes
+        ):
             words = (
                 f"{op.name}: the backward operator {backward.name} gives no gradient for input "
                 f"{param.name}, which MindSpore always asks for; add it, or give bprop="
             )
             return _wrap.refusal(count, Refuse(op.name, "GR002", words))
-    if _stands_alone(backward):
-        return _by_roles(op, attrs)
-    second = _wrap.refusal(
-        count + 2 * num_outputs,
-        Refuse(
-            op.name,
-            "GR021",
-            f"{op.name}: its backward operator {backward.name} has no gradient; a second "
-            "derivative, or a jvp, was asked for",
-        ),
-    )
-    made = _bridge.Like("opwright_gradient", tuple(given), op._core.token, second)
+    made = _bridge.Like("opwright_gradient", tuple(given), op._core.token, _second(op, attrs, given))
     kinds = {attr.name: attr.type for attr in definition.attrs}
     for name, value in attrs.items():
         made.add_prim_attr(f"opwright.{name}", _bridge.encode(kinds[name], value))
@@ -155,30 +146,22 @@ def _compiled(op, attrs: dict):
     return _wrap.around_backward(made, count, arguments, given)
 
 
-def _stands_alone(backward) -> bool:
-    """Whether a backward operator has a gradient of its own, and tells its shapes by its inputs."""
-    has_gradient = backward.backward is not None or backward.python_bprop is not None
-    return has_gradient and all(
-        rule.kind != FORWARD or rule.args for rule in backward.definition.shape_rules
-    )
-
-
-def _by_roles(op, attrs: dict):
-    """The backward operator as an operator among others, so that its own gradient serves."""
-    from opwright.mindspore._custom import Custom
-
+def _second(op, attrs: dict, given: list[int]):
+    """The bprop of the gradient: that of the backward operator, by its roles; else a refusal."""
     backward, definition = op.backward, op.definition
     count, num_outputs = len(definition.inputs), len(definition.outputs)
-    texts = {
-        ROLE_INPUT: _wrap.input_texts(count),
-        ROLE_OUTPUT: _wrap.output_texts("out", num_outputs),
-        ROLE_GRAD: _wrap.output_texts("dout", num_outputs),
-    }
-    made = Custom(backward)
+    if backward.backward is None and backward.python_bprop is None:
+        words = (
+            f"{op.name}: its backward operator {backward.name} has no gradient; a second "
+            "derivative, or a jvp, was asked for"
+        )
+        return _wrap.refusal(count + 2 * num_outputs, Refuse(op.name, "GR021", words))
     names = {attr.name for attr in backward.definition.attrs}
-    for name, value in attrs.items():
-        if name in names:
-            made.add_prim_attr(name, value)
-    gradient = definition.gradient
-    arguments = [texts[role][index] for role, index in gradient.inputs]
-    return _wrap.around_backward(made, count, arguments, list(gradient.outputs))
+    rule = of_operator(
+        backward, None, {name: value for name, value in attrs.items() if name in names}
+    )
+    # The places of the gradient's inputs: forward inputs, outputs, gradients of the outputs.
+    first = {ROLE_INPUT: 0, ROLE_OUTPUT: count, ROLE_GRAD: count + num_outputs}
+    places = [first[role] + index for role, index in definition.gradient.inputs]
+    order = [given.index(i) for i in definition.gradient.outputs]
+    return _wrap.around_second(rule, count + 2 * num_outputs, places, order)

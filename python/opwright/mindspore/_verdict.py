@@ -53,6 +53,11 @@ class Verdict(_Constant):
 
     def judge(self, returned, *inputs):
         inputs = inputs[: len(self._names)]
+        for name, each in zip(self._names, inputs, strict=True):
+            if each.kind == "tensor" and each.dtype.startswith("complex"):
+                raise _errors.make(
+                    "GR006", f"{self._op}: input {name} is {each.dtype}, which has no gradient here"
+                )
         due = [
             _bprop.Due(
                 name,
@@ -79,7 +84,7 @@ class Verdict(_Constant):
 
 
 def is_float(each) -> bool:
-    return each.kind == "tensor" and each.dtype.startswith(("float", "bfloat", "complex"))
+    return each.kind == "tensor" and each.dtype.startswith(("float", "bfloat"))
 
 
 def _as_returned(returned, due):

@@ -39,6 +39,15 @@ def bind(backward, present, fit, zeros):
 """
 
 
+_SECOND = """
+def bind(rule, fit, zeros):
+    def bprop({inputs}out, dout):
+        grads = rule({picked}, {out}, {dout})
+        return ({settled})
+    return bprop
+"""
+
+
 def _names(count: int) -> list[str]:
     return [f"x{i}" for i in range(count)]
 
@@ -106,6 +115,32 @@ def around_backward(backward, count: int, arguments: list[str], given: list[int]
     )
     text = _COMPILED.format(inputs=_inputs(count), arguments=", ".join(arguments), settled=settled)
     return module_of(text).bind(backward, present, fit, zeros)
+
+
+def around_second(rule, count: int, places: list[int], order: list[int]):
+    """The bprop of a gradient of `count` inputs from the rule of the backward operator: places, of
+    each of the backward operator's inputs; order, of its outputs among the gradient's."""
+    names = _names(count)
+    picked = ", ".join(names[place] for place in places)
+
+    def outs(name):
+        if len(order) == 1:
+            return name
+        return "(" + "".join(f"{name}[{k}], " for k in order) + ")"
+
+    def settled(place):
+        found = [f"grads[{k}]" for k, each in enumerate(places) if each == place]
+        name = names[place]
+        return f"fit({' + '.join(found)}, {name}), " if found else f"zeros({name}), "
+
+    text = _SECOND.format(
+        inputs=_inputs(count),
+        picked=picked,
+        out=outs("out"),
+        dout=outs("dout"),
+        settled="".join(map(settled, range(count))),
+    )
+    return module_of(text).bind(rule, fit, zeros)
 
 
 def input_texts(count: int) -> list[str]:
