@@ -35,11 +35,13 @@ def point_at(primitive, token: int, num_outputs: int) -> None:
     mark_unique(primitive)
 
 
-def forget_partial(primitive) -> None:
-    """Shapes were unknown in a graph before, which has a copy of the mark. Under it MindSpore asks
-    the library for shapes without counting the inputs, so it must not stay."""
-    if "cpp_infer_shape" in primitive.attrs:
-        primitive.del_prim_attr("cpp_infer_shape")
+# The mark of a primitive that a graph with unknown shapes holds: MindSpore asks the library for
+# them, without counting the inputs, and takes no primitive whose mark has gone again.
+PARTIAL = "cpp_infer_shape"
+
+
+def is_partial(primitive) -> bool:
+    return PARTIAL in primitive.attrs
 
 
 def keep(inferred: dict, key, value, most: int = 256) -> None:
@@ -55,6 +57,9 @@ class Like(ops.Custom):
     def __init__(self, function: str, like: tuple[int, ...], token: int, bprop):
         super().__init__(f"{LIBRARY}:{function}", _never, _never, "aot", bprop)
         self._like = like
+        self._arguments = (function, like, token, bprop)
+        self._added = {}
+        self._twin = None
         self._inferred = {}  # by _abstract.key_of
         point_at(self, token, len(like))
 
@@ -70,7 +75,7 @@ class Like(ops.Custom):
     def _infer(self, arguments) -> dict:
         every = [_abstract.of_infer(argument) for argument in arguments]
         if not all(_abstract.is_known(each.shape) for each in every):
-            self.add_prim_attr("cpp_infer_shape", True)
+            self.add_prim_attr(PARTIAL, True)
         given = [every[k] for k in self._like]
         shapes = tuple([0] if each.kind == "str" else list(each.shape) for each in given)
         dtypes = tuple(map(_tensor_type, given))
@@ -79,14 +84,20 @@ class Like(ops.Custom):
         return {"shape": shapes, "dtype": dtypes, "value": None}
 
     def __call__(self, *inputs):
-        forget_partial(self)
-        return super().__call__(*inputs)
+        return self._twin_of()(*inputs) if is_partial(self) else super().__call__(*inputs)
 
-    @property
-    def __primitive_flag__(self) -> bool:
-        """Asked by MindSpore's compiler when it meets the primitive in a graph."""
-        forget_partial(self)
-        return True
+    def _twin_of(self) -> Like:
+        """For PyNative mode, once a graph with unknown shapes has marked this one."""
+        if self._twin is None:
+            self._twin = Like(*self._arguments)
+            for name, value in self._added.items():
+                self._twin.add_prim_attr(name, value)
+        return self._twin
+
+    def add(self, name: str, value) -> None:
+        """An attribute that the library reads."""
+        self._added[name] = value
+        self.add_prim_attr(name, value)
 
 
 def _never(*given):

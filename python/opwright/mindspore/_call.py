@@ -31,7 +31,7 @@ def custom_for(op: Operator, attrs: dict) -> Custom:
 
 
 def forget_rules() -> None:
-    """A rule was bound: primitives and compiled functions with the rules of before are made anew."""
+    """A rule was bound: primitives and compiled functions with those before are made anew."""
     _customs.clear()
     api.ms_compile_cache.clear()
     for compiled in api.cells_compile_cache.values():
@@ -101,7 +101,9 @@ class Call:
 def _custom_in_graph(op, names, values):
     # None that PyNative mode uses: what MindSpore finds out of a graph's shapes stays there.
     attrs = dict(zip(names, values, strict=True))
-    return _make(op, _attributes.known(op.name, op.definition, attrs))
+    made = _make(op, _attributes.known(op.name, op.definition, attrs))
+    made.one_graph = True
+    return made
 
 
 @ms.constexpr

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import copy
+
 from mindspore import ops
 from mindspore.common import dtype as mstype
 
@@ -29,6 +31,8 @@ class Custom(ops.Custom):
     """
 
     _operator = None
+    _twin = None  # for PyNative mode, once a graph with unknown shapes has marked this one
+    one_graph = False  # made for one place of one graph
     _own_attrs = None  # those that were added after construction
 
     def __init__(
@@ -207,25 +211,28 @@ class Custom(ops.Custom):
                 f"{operator.name}: a shape is unknown until run time; beside it MindSpore takes "
                 "tensors only: no absent input, no list, no number",
             )
-        # For this graph, which keeps a copy: in this way MindSpore does not count the inputs.
-        super().add_prim_attr("cpp_infer_shape", True)
+        optional = any(param.kind == OPTIONAL for param in operator.definition.inputs)
+        if optional and not self.one_graph:
+            raise _errors.make(
+                "CL004",
+                f"{operator.name}: a shape is unknown until run time; an operator with optional "
+                "inputs is then called as opwright.load(...).name(...), not through one Custom",
+            )
+        super().add_prim_attr(_bridge.PARTIAL, True)
         shapes = [list(each.shape) for each in given]
         return tuple(_core.infer_partial_shapes(operator._core, shapes, self._attrs))
 
     def __call__(self, *inputs):
         self._check_count(len(inputs))
-        _bridge.forget_partial(self)
+        if _bridge.is_partial(self):
+            if self._twin is None:
+                self._twin = copy.copy(self)
+            return self._twin(*inputs)
         return super().__call__(*inputs)
 
     def hold(self, operator) -> None:
         """The same operator by a handle that is open: the one before may have been closed."""
         self._operator = operator
-
-    @property
-    def __primitive_flag__(self) -> bool:
-        """Asked by MindSpore's compiler when it meets the primitive in a graph."""
-        _bridge.forget_partial(self)
-        return True
 
     def _compare(self, arguments, shapes, dtypes) -> None:
         """What the user declares of one of our operators against what its metadef says."""

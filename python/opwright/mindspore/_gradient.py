@@ -104,9 +104,9 @@ def _reduction(op: str, name: str, sums: bool) -> _bridge.Like:
         return (ops.cast(ops.broadcast_to(dout, ops.shape(grad)), grad.dtype), ops.zeros_like(x))
 
     made = _bridge.Like("opwright_reduce", (1,), 0, spread)
-    made.add_prim_attr("opwright_operator", op)
-    made.add_prim_attr("opwright_input", name)
-    made.add_prim_attr("opwright_sums", int(sums))
+    made.add("opwright_operator", op)
+    made.add("opwright_input", name)
+    made.add("opwright_sums", int(sums))
     return made
 
 
@@ -126,18 +126,18 @@ def _compiled(op, attrs: dict):
                     f"{op.name}: no gradient for the list {param.name} in MindSpore yet",
                 ),
             )
-        if i not in given and any(
-            "float" in dtype or "complex" in dtype for dtype in param.dtypes
-        ):
+        if i not in given and any("float" in dtype or "complex" in dtype for dtype in param.dtypes):
             words = (
                 f"{op.name}: the backward operator {backward.name} gives no gradient for input "
                 f"{param.name}, which MindSpore always asks for; add it, or give bprop="
             )
             return _wrap.refusal(count, Refuse(op.name, "GR002", words))
-    made = _bridge.Like("opwright_gradient", tuple(given), op._core.token, _second(op, attrs, given))
+    made = _bridge.Like(
+        "opwright_gradient", tuple(given), op._core.token, _second(op, attrs, given)
+    )
     kinds = {attr.name: attr.type for attr in definition.attrs}
     for name, value in attrs.items():
-        made.add_prim_attr(f"opwright.{name}", _bridge.encode(kinds[name], value))
+        made.add(f"opwright.{name}", _bridge.encode(kinds[name], value))
     arguments = [
         *_wrap.input_texts(count),
         *_wrap.output_texts("out", num_outputs),

@@ -207,3 +207,12 @@ def close(made, expected, tolerance=None):
         assert tuple(got.shape) == due.shape
         rtol = TOLERANCE.get(str(got.dtype), 0) if tolerance is None else tolerance
         np.testing.assert_allclose(array(got).astype(np.float64), due, rtol=rtol, atol=rtol)
+
+
+def called(op, attrs):
+    """The operator with its attributes, as a function of its inputs."""
+
+    def call(*inputs):
+        return op(*inputs, **attrs)
+
+    return call if attrs else op

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from calls import CASES, draw, numeric_gradient, wide
 from mindspore import Tensor, ops
-from modes import Net, close, fixed, flat, mode_of
+from modes import Net, called, close, fixed, flat, mode_of
 
+import opwright
+from opwright._definition import OPTIONAL
 from opwright.mindspore import Custom
 
 NAMED = {str(case): case for case in CASES}
@@ -85,7 +87,12 @@ def calls(function, inputs, how, positions=None):
 
 
 def fresh(library, case):
-    """An operator object of its own: what open dimensions leave behind is a test's of its own."""
+    """An operator object of its own: what open dimensions leave behind is a test's of its own. With
+    optional inputs an operator's handle, since one Custom is refused."""
+    if any(
+        param.kind == OPTIONAL for param in opwright.load(library)[case.operator].definition.inputs
+    ):
+        return called(opwright.load(library)[case.operator], case.attrs)
     op = Custom(f"{library}:{case.operator}", func_type="aot")
     for name, value in case.attrs.items():
         op.add_prim_attr(name, value)
@@ -260,3 +267,29 @@ def test_open_dimensions_leave_nothing_behind(built, run_python, mode):
     """In a process of its own: the next compilation of such an operator may crash."""
     made = run_python(AFTERWARDS, built("fused_broadcast"), mode)
     assert made.stdout.split("\n")[:2] == ["CL005", "[1.5, 1.5, 1.5]"]
+
+
+def test_one_custom_with_an_optional_input_is_refused(libraries):
+    """MindSpore counts no inputs for it then: a later graph with another number would crash."""
+    op = Custom(libraries("inputs").linear)
+    x, w, bias = draw(2, 3), draw(3, 4), draw(4)
+    net = Net(called(op, {}))
+    net.set_inputs(*open_inputs((x, w, bias), (draw(5, 3), w, bias), False))
+    ms.set_context(mode=ms.GRAPH_MODE)
+    with pytest.raises(opwright.ShapeError, match="not through one Custom"):
+        net(x, w, bias)
+
+
+def test_a_static_graph_after_an_open_one_of_the_same_custom(libraries):
+    op = Custom(libraries("fused_broadcast").fused_broadcast)
+    x, b = draw(2, 3), draw(3)
+    net = Net(called(op, {}))
+    net.set_inputs(*open_inputs((x, b, b), (draw(5, 3), b, b), False))
+    ms.set_context(mode=ms.GRAPH_MODE)
+    due = (wide(x) + wide(b)) * wide(b)
+    close(net(x, b, b), due)
+    close(Net(called(op, {}))(x, b, b), due)
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    close(op(x, b, b), due)
+    with pytest.raises(opwright.ShapeError, match="2 inputs given"):
+        op(x, b)

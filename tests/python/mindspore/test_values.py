@@ -9,6 +9,7 @@ from mindspore import Tensor
 from modes import (
     FORWARD,
     MODES,
+    called,
     close,
     everywhere,
     forward,
@@ -19,15 +20,6 @@ from modes import (
 )
 
 import opwright
-
-
-def called(op, attrs):
-    """The operator with its attributes, as a function of its inputs."""
-
-    def call(*inputs):
-        return op(*inputs, **attrs)
-
-    return call if attrs else op
 
 
 @pytest.mark.parametrize("mode", FORWARD)
