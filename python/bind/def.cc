@@ -152,6 +152,41 @@ void AddNumbers(nb::module_& m) {
                                      {"neg", kOpwrightNeg}});
 }
 
+using Spec = std::pair<PartialShape, std::string>;
+
+// Tensors that carry a shape and a dtype, and memory that is never read.
+struct SpecsOnly {
+  explicit SpecsOnly(const std::vector<std::vector<Spec>>& inputs) : shapes(inputs) {
+    tensors.resize(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      for (auto& [shape, dtype] : shapes[i]) {
+        OpwrightTensor tensor = {};
+        tensor.data = &memory;
+        tensor.device_type = 1;
+        tensor.ndim = static_cast<int32_t>(shape.size());
+        tensor.shape = shape.data();
+        tensor.dtype = DTypeFromText(dtype);
+        tensors[i].push_back(tensor);
+      }
+      arguments.push_back({tensors[i].data(), static_cast<int64_t>(tensors[i].size())});
+    }
+  }
+  std::vector<std::vector<Spec>> shapes;
+  std::vector<std::vector<OpwrightTensor>> tensors;
+  std::vector<OpwrightArgument> arguments;
+  int64_t memory = 0;
+};
+
+// One an attribute, those that the dict has.
+std::vector<OpwrightAttr> AttrsOf(const OpwrightOpDef& def, const nb::dict& attrs, Arena& arena) {
+  std::vector<OpwrightAttr> values(static_cast<size_t>(def.num_attrs));
+  for (int32_t i = 0; i < def.num_attrs; ++i)
+    if (attrs.contains(def.attrs[i]->name))
+      values[static_cast<size_t>(i)] =
+          AttrFromPython(def, *def.attrs[i], attrs[def.attrs[i]->name].ptr(), arena);
+  return values;
+}
+
 }  // namespace
 
 void InitDef(nb::module_& m) {
@@ -170,15 +205,35 @@ void InitDef(nb::module_& m) {
       "The dtype column for inputs of these dtypes; \"weak_float\" and \"weak_int\" are Python "
       "numbers.");
   m.def(
+      "infer_specs",
+      [](PyOperator& self, const std::vector<std::vector<Spec>>& inputs, nb::dict attrs) {
+        const OpwrightOpDef& def = self.op->def();
+        Arena arena(nullptr);
+        SpecsOnly only(inputs);
+        const std::vector<OpwrightAttr> values = AttrsOf(def, attrs, arena);
+        CallArguments arguments;
+        arguments.inputs = only.arguments.data();
+        arguments.num_inputs = static_cast<int32_t>(only.arguments.size());
+        arguments.attrs = values.data();
+        arguments.num_attrs = def.num_attrs;
+        std::vector<InferredOutput> result(static_cast<size_t>(def.num_outputs));
+        RaiseIfError(self.op->Infer(arguments, result.data(), arena));
+        std::vector<Spec> outputs;
+        for (const InferredOutput& output : result)
+          for (int64_t k = 0; k < output.count; ++k)
+            outputs.emplace_back(
+                PartialShape(output.shapes[k].dims, output.shapes[k].dims + output.shapes[k].ndim),
+                opwright::DTypeName(output.dtype));
+        return outputs;
+      },
+      "(shape, dtype) of each output tensor from those of each input's tensors; \"weak_float\" ... "
+      "are Python numbers.");
+  m.def(
       "infer_partial_shapes",
       [](PyOperator& self, const std::vector<PartialShape>& inputs, nb::dict attrs) {
         const OpwrightOpDef& def = self.op->def();
         Arena arena(nullptr);
-        std::vector<OpwrightAttr> values(static_cast<size_t>(def.num_attrs));
-        for (int32_t i = 0; i < def.num_attrs; ++i)
-          if (attrs.contains(def.attrs[i]->name))
-            values[static_cast<size_t>(i)] =
-                AttrFromPython(def, *def.attrs[i], attrs[def.attrs[i]->name].ptr(), arena);
+        const std::vector<OpwrightAttr> values = AttrsOf(def, attrs, arena);
         return InferPartialShapes(def, inputs, values.data());
       },
       "The outputs' shapes where -1 is an unknown dimension and [-2] an unknown rank.");

@@ -10,7 +10,6 @@ from mindspore.common import dtype as mstype
 
 from opwright import _core, _errors
 from opwright._definition import OPTIONAL
-from opwright._operator import Spec
 from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _target
 from opwright.mindspore._attributes import from_reg_info, plain
 from opwright.mindspore._dtypes import tensor_type_of
@@ -187,10 +186,9 @@ class Custom(ops.Custom):
                 )
         tensors = [each for arg in given for each in (arg.items or (arg,))]
         if all(_abstract.is_known(each.shape) for each in tensors):
-            specs = operator.infer(*map(_spec, given), **self._attrs)
-            specs = (specs,) if isinstance(specs, Spec) else specs
-            shapes = tuple(list(spec.shape) for spec in specs)
-            names = [spec.dtype for spec in specs]
+            specs = _core.infer_specs(operator._core, list(map(_specs, given)), self._attrs)
+            shapes = tuple(list(shape) for shape, _ in specs)
+            names = [dtype for _, dtype in specs]
         else:
             shapes = self._partial_shapes(given)
             column = _core.select_column(
@@ -269,12 +267,12 @@ def _restore(arguments: tuple, attrs: dict) -> Custom:
     return made
 
 
-def _spec(given):
-    if given.kind == "tensor":
-        return Spec(given.shape, given.dtype)
-    if given.kind in ("tuple", "list"):
-        return [_spec(each) for each in given.items]
-    return given.value  # a number; None for none
+def _specs(given) -> list[tuple]:
+    """(shape, dtype) of each tensor of one input."""
+    if given.kind == "none":
+        return []
+    names = _abstract.dtype_names(given)
+    return [(each.shape, name) for each, name in zip(given.items or (given,), names, strict=True)]
 
 
 def _words(declared) -> str:

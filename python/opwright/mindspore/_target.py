@@ -9,6 +9,7 @@ import difflib
 import hashlib
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,10 +114,41 @@ def _in_library(func) -> Target:
 
 
 def _source(path: str, name: str) -> Target:
-    """A kernel's source is built first, as an operator library."""
-    library = load(build(path))
-    operator = library[name] if name else only_forward(library)
-    return Target(operator.name, operator, None, "aot")
+    """A source is built first: an operator's with its metadef, or one by MindSpore's interface."""
+    if Path(path).suffix == ".cu":
+        raise _errors.make("CL021", f"{path} is CUDA, which does not run on the CPU")
+    if not os.path.isfile(path) or (Path(path).parent / "op.json").exists():
+        library = load(build(path))
+        operator = library[name] if name else only_forward(library)
+        return Target(operator.name, operator, None, "aot")
+    return Target(name, None, _foreign(_compiled(path), name), "aot")
+
+
+def _compiled(path: str) -> str:
+    """A source without metadef as a library in the cache, named by content. MindSpore itself
+    compiles once a process and file name, without optimization, and takes a failure for a success
+    the second time."""
+    import mindspore
+
+    include = Path(mindspore.__file__).parent / "include"
+    command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O2", "-shared", "-fPIC"]
+    command += ["-D_GLIBCXX_USE_CXX11_ABI=0", f"-I{include}", f"-I{Path(path).resolve().parent}"]
+    content = Path(path).read_bytes() + "\0".join(command).encode()
+    key = hashlib.sha256(content).hexdigest()[:20]
+    out = Path(_core.cache_folder("mindspore")) / f"{Path(path).stem}-{key}.so"
+    if not out.exists():
+        own = out.with_suffix(f".{os.getpid()}")
+        done = subprocess.run(
+            [*command, path, "-o", str(own)], capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            lines = [line for line in done.stderr.splitlines() if "error" in line]
+            words = "; ".join(lines[:3] or done.stderr.splitlines()[:3])
+            raise _errors.make(
+                "BD013", f"{path} has no op.json beside it and does not compile: {words}"
+            )
+        own.replace(out)
+    return str(out)
 
 
 def _is_elf(path: str) -> bool:

@@ -96,6 +96,18 @@ def foreign(folder: pathlib.Path) -> str:
     return str(path)
 
 
+def foreign_source(folder: pathlib.Path) -> str:
+    path = folder / "foreign.cc"
+    path.write_text(_FOREIGN)
+    return str(path)
+
+
+def broken_source(folder: pathlib.Path) -> str:
+    path = folder / "broken.cc"
+    path.write_text(_FOREIGN.replace("long n = 1;", "long n = one;"))
+    return str(path)
+
+
 def product(x, y):
     return x * y
 
@@ -402,6 +414,12 @@ _refused(
     lambda use: use.gradients(
         use.custom(f"{foreign(use.folder)}:twice", first, first, "aot", bare_of_one), X
     )
+)
+_made_right("source by MindSpore's own interface", [2, 4, 6, 8])(
+    lambda use: use.run(use.custom(f"{foreign_source(use.folder)}:twice", first, first, "aot"), X)
+)
+_refused("source that does not compile, the second time too", "does not compile", RuntimeError)(
+    lambda use: use.run(use.custom(f"{broken_source(use.folder)}:twice", first, first, "aot"), X)
 )
 _refused("another library, no bprop", "twice has no gradient", RuntimeError)(
     lambda use: use.gradients(use.custom(f"{foreign(use.folder)}:twice", first, first, "aot"), X)
