@@ -6,6 +6,7 @@
 
 #include "base/dtype_name.h"
 #include "base/text.h"
+#include "entries/mindspore/attrs.h"
 #include "runtime/dtype.h"
 #include "runtime/signature.h"
 #include "runtime/strided.h"
@@ -167,7 +168,7 @@ void MindSporeArguments::TakeNumbersAsWeak() {
     OpwrightTensor& t = *inputs_[i].tensors;
     if (t.dtype == kFloat32) {
       auto* value = arena_.Make<double>(1);
-      *value = *static_cast<const float*>(t.data);
+      *value = AsWritten(*static_cast<const float*>(t.data));
       t.data = value;
       t.dtype = {kOpwrightFloat, 64, 0};
     } else if (t.dtype.code == kOpwrightBool ||
