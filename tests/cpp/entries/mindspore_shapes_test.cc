@@ -86,5 +86,42 @@ TEST(MindSporeShapes, OptionalInputsThatAreCountedAreRead) {
   EXPECT_EQ(Inferred(middle, {{2, 1}, {3}}), (Dims{2, 3}));
 }
 
+TEST(MindSporeShapes, OneOutputIsAVectorOfDimensions) {
+  TestOp op(TwoInputs("", R"j("broadcast(x, y)")j"));
+  EXPECT_EQ(Inferred(op, {{2, 1}, {3}}), (Dims{2, 3}));
+  EXPECT_EQ(Inferred(op, {{}, {}}), Dims{});
+  EXPECT_EQ(Inferred(op, {{-1, 1}, {3}}), (Dims{-1, 3}));
+  EXPECT_EQ(Inferred(op, {{-2}, {3}}), Dims{-2});
+}
+
+TEST(MindSporeShapes, SeveralOutputsAreAVectorOfShapes) {
+  TestOp op(metadef::Op(Float("x", R"(["n", "m"])"), Float("a") + ", " + Float("b"),
+                        R"j(, "shape_rule": {"a": ["n"], "b": ["m", "n * 2"]})j", "f"));
+  FakeExtra extra;
+  EXPECT_EQ(Taken<Shapes>(Handed(op.def(), {{2, 3}}, extra)), (Shapes{{2}, {3, 4}}));
+  EXPECT_EQ(Taken<Shapes>(Handed(op.def(), {{-1, 3}}, extra)), (Shapes{{-1}, {3, -1}}));
+}
+
+TEST(MindSporeShapes, AttributesOfThePrimitiveCount) {
+  TestOp op(metadef::Op(
+      Float("x"), Float("z"),
+      R"(, "attr": [{"name": "k", "type": "int", "param_type": "required"}], "shape_rule": ["k"])",
+      "f"));
+  FakeExtra extra;
+  extra.Int("k", 5);
+  EXPECT_EQ(Taken<Dims>(Handed(op.def(), {{2}}, extra)), Dims{5});
+  EXPECT_EQ(Taken<Dims>(Handed(op.def(), {{-1}}, extra)), Dims{5});
+}
+
+TEST(MindSporeShapes, ErrorsAreThrownWithTheirId) {
+  TestOp op(TwoInputs("", R"j("same(x, y)")j"));
+  EXPECT_EQ(InferError(op, {{2}, {3}}),
+            "f: the shape of output z by same(x, y): inputs x [2] and y [3] must have equal "
+            "shapes; write \"broadcast(...)\" in shape_rule if they may differ [CL005]");
+  TestOp list(TwoInputs(R"(, "param_type": "dynamic")", R"j("same(x)")j"));
+  EXPECT_EQ(InferError(list, {{2}, {3}}),
+            "f: input y is a list; MindSpore cannot infer shapes with it: give out_shape");
+}
+
 }  // namespace
 }  // namespace opwright::test
