@@ -16,6 +16,7 @@
 #include "entries/mindspore/attrs.h"
 #include "entries/mindspore/shapes.h"
 #include "registry/tokens.h"
+#include "runtime/dtype.h"
 #include "runtime/strided.h"
 #include "runtime/sum_to.h"
 
@@ -67,9 +68,19 @@ opwright::Status Gradient(Operator& op, ExtraReader& reader, const OpwrightAotCa
                          given.output_grads(), given.input_grads());
 }
 
+// "OPERATOR: the bprop's gradient of input NAME"
+std::string GradientText(ExtraReader& reader) {
+  int64_t size = 0;
+  const std::string op = reader.String("opwright_operator", &size);
+  return StrCat(op, ": the bprop's gradient of input ", reader.String("opwright_input", &size));
+}
+
 // params: a gradient, an input, the result, which has the input's shape and dtype. What was unknown
 // when the graph was compiled is judged here.
 opwright::Status Reduce(ExtraReader& reader, const OpwrightAotCall& call) {
+  if (call.num_params != 3)
+    return MakeError("IN001", StrCat("MindSpore gave ", call.num_params,
+                                     " tensors where a gradient, an input and a result are due"));
   OpwrightTensor t[3] = {};
   for (int k = 0; k < 3; ++k) {
     t[k].data = call.params[k];
@@ -78,20 +89,25 @@ opwright::Status Reduce(ExtraReader& reader, const OpwrightAotCall& call) {
     t[k].shape = call.shapes[k];
     t[k].dtype = DTypeNamed(call.dtypes[k]);
   }
-  if (IsSameShape(t[0].ndim, t[0].shape, t[1].ndim, t[1].shape)) {
+  const bool same_shape = IsSameShape(t[0].ndim, t[0].shape, t[1].ndim, t[1].shape);
+  const bool known = t[0].dtype.bits != 0 && t[2].dtype.bits != 0;
+  if (!same_shape && (reader.Int("opwright_sums") == 0 || !SumsTo(t[0], t[1])))
+    return MakeError("GR005", StrCat(GradientText(reader), " has shape ", ShapeText(t[0]), ", ",
+                                     ShapeText(t[1]), " is due: the input's own"));
+  const bool floats = IsFloat(t[0].dtype) && IsFloat(t[2].dtype);
+  if (same_shape && known && (floats || t[0].dtype == t[2].dtype)) {
     CopyTensor(t[0], t[2]);
     return {};
   }
-  if (reader.Int("opwright_sums") == 0 || !SumsTo(t[0], t[1])) {
-    int64_t size = 0;
-    const std::string op = reader.String("opwright_operator", &size);
-    return MakeError(
-        "GR005",
-        StrCat(op, ": the bprop's gradient of input ", reader.String("opwright_input", &size),
-               " has shape ", ShapeText(t[0]), ", ", ShapeText(t[1]), " is due: the input's own"));
-  }
-  SumTo(t[0], t[2]);
-  return {};
+  if (floats && SumTo(t[0], t[2])) return {};
+  const bool is_complex =
+      t[0].dtype.code == kOpwrightComplex || t[2].dtype.code == kOpwrightComplex;
+  return MakeError(
+      "GR006",
+      StrCat(GradientText(reader), " is dtype ", call.dtypes[0], ", of an input of ",
+             call.dtypes[2],
+             is_complex ? "; complex gradients are not supported where they are summed or converted"
+                        : "; a float tensor is due"));
 }
 
 template <class Body>
@@ -123,7 +139,8 @@ OPWRIGHT_EXPORT int opwright_call(int n, void** params, int* ndims, int64_t** sh
 OPWRIGHT_EXPORT OpwrightVector opwright_callInferShape(int* ndims, int64_t** shapes, void* extra) {
   const ExtraReader reader(extra);
   const auto op = opwright::entries::OperatorOf(reader);
-  return opwright::entries::InferForMindSpore(op->def(), ndims, shapes, extra,
+  // Opwright's adapter has counted the inputs: all are there, None among them.
+  return opwright::entries::InferForMindSpore(op->def(), op->def().num_inputs, ndims, shapes, extra,
                                               &opwright::entries::InferKnownShapes, op.get());
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/dtype_name.h"
 #include "base/text.h"
+#include "entries/mindspore/attrs.h"
 #include "runtime/dtype.h"
 #include "runtime/signature.h"
 #include "runtime/strided.h"
@@ -112,6 +113,13 @@ opwright::Status MindSporeArguments::TakeGradient(const OpwrightGradient& gradie
   OPWRIGHT_RETURN_IF_ERROR(Distribute(rows, 4));
   TakeNumbersAsWeak();
   ConvertNumbers();
+  for (int32_t i = 0; i < def_.num_inputs; ++i)
+    for (int64_t k = 0; k < input_grads_[i].count; ++k)
+      if (inputs_[i].count > 0 && input_grads_[i].tensors[k].dtype.code == kOpwrightComplex)
+        return MakeError("GR006",
+                         StrCat(def_.name, ": the gradient of input ", def_.inputs[i]->name, " is ",
+                                DTypeName(input_grads_[i].tensors[k].dtype),
+                                "; complex gradients are not supported in MindSpore"));
   // What is no float has no gradient: zeros. Nor has what is absent.
   for (int32_t i = 0; i < def_.num_inputs; ++i) {
     if (inputs_[i].count == 0) input_grads_[i].count = 0;
@@ -160,7 +168,7 @@ void MindSporeArguments::TakeNumbersAsWeak() {
     OpwrightTensor& t = *inputs_[i].tensors;
     if (t.dtype == kFloat32) {
       auto* value = arena_.Make<double>(1);
-      *value = *static_cast<const float*>(t.data);
+      *value = AsWritten(*static_cast<const float*>(t.data));
       t.data = value;
       t.dtype = {kOpwrightFloat, 64, 0};
     } else if (t.dtype.code == kOpwrightBool ||

@@ -17,13 +17,6 @@ double FromBits(int64_t bits) {
   return value;
 }
 
-double AsWritten(float value) {
-  char text[32];
-  const std::to_chars_result written = std::to_chars(text, text + sizeof text - 1, value);
-  *written.ptr = '\0';
-  return strtod(text, nullptr);
-}
-
 // "3:abc0:" as a list; the items point into the text, whose colons and ends become zero bytes.
 const char* const* SplitStrings(char* text, int64_t size, int64_t* count, Arena& arena) {
   const char** items = arena.Make<const char*>(size / 2 + 1);
@@ -122,6 +115,14 @@ OpwrightAttr Plain(int32_t type, const char* name, ExtraReader& reader, Arena& a
 }
 
 }  // namespace
+
+double AsWritten(float value) {
+  char text[32];
+  const std::to_chars_result written = std::to_chars(text, text + sizeof text, value);
+  double read = 0;  // not by strtod, which knows the decimal comma of some languages
+  std::from_chars(text, written.ptr, read);
+  return read;
+}
 
 const OpwrightAttr* ReadMindSporeAttrs(const OpwrightOpDef& def, ExtraReader& reader,
                                        Arena& arena) {

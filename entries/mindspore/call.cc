@@ -70,7 +70,8 @@ int opwright_mindspore_call(int32_t index, const OpwrightAotCall* call) {
 
 OpwrightVector opwright_mindspore_infer(int32_t index, int* ndims, int64_t** shapes, void* extra) {
   const OpwrightOpDef& def = opwright::entries::DefOf(index);
-  return opwright::entries::InferForMindSpore(def, ndims, shapes, extra,
+  return opwright::entries::InferForMindSpore(def, opwright::entries::NumInputsSurelyGiven(def),
+                                              ndims, shapes, extra,
                                               &opwright::entries::InferKnownShapes, &index);
 }
 

@@ -25,13 +25,14 @@ bool IsKnown(const std::vector<PartialShape>& shapes) {
   });
 }
 
-// Inputs without data, of the first column: no shape rule asks for more.
-const OpwrightArgument* ShapesOnly(const OpwrightOpDef& def, int* ndims, int64_t** shapes,
-                                   Arena& arena) {
+// Inputs without data, of the first column: no shape rule asks for more. The first num_given ones.
+const OpwrightArgument* ShapesOnly(const OpwrightOpDef& def, int32_t num_given, int* ndims,
+                                   int64_t** shapes, Arena& arena) {
   static char memory;  // never read
   auto* tensors = arena.Make<OpwrightTensor>(def.num_inputs);
   auto* inputs = arena.Make<OpwrightArgument>(def.num_inputs);
-  for (int32_t i = 0; i < def.num_inputs; ++i) {
+  std::fill_n(inputs, def.num_inputs, OpwrightArgument{});
+  for (int32_t i = 0; i < num_given; ++i) {
     tensors[i] = {};
     tensors[i].data = &memory;
     tensors[i].device_type = 1;
@@ -45,29 +46,43 @@ const OpwrightArgument* ShapesOnly(const OpwrightOpDef& def, int* ndims, int64_t
 
 }  // namespace
 
-OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int* ndims, int64_t** shapes,
-                                 void* extra, InferKnown infer, void* context) {
+int32_t NumInputsSurelyGiven(const OpwrightOpDef& def) {
+  int32_t count = def.num_inputs;
+  while (count > 0 && def.inputs[count - 1]->kind == kOpwrightOptional) --count;
+  return count;
+}
+
+OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int32_t num_given, int* ndims,
+                                 int64_t** shapes, void* extra, InferKnown infer, void* context) {
   std::vector<PartialShape> inputs;
   for (int32_t i = 0; i < def.num_inputs; ++i) {
     if (def.inputs[i]->kind == kOpwrightDynamic)
       throw std::runtime_error(
           StrCat(def.name, ": input ", def.inputs[i]->name,
                  " is a list; MindSpore cannot infer shapes with it: give out_shape"));
-    inputs.emplace_back(shapes[i], shapes[i] + ndims[i]);
+    if (i < num_given) inputs.emplace_back(shapes[i], shapes[i] + ndims[i]);
   }
   Arena arena(nullptr);
   ExtraReader reader(extra);
   const OpwrightAttr* attrs = ReadMindSporeAttrs(def, reader, arena);
-  if (!IsKnown(inputs)) return ToMindSpore(InferPartialShapes(def, inputs, attrs));
+  const bool known = IsKnown(inputs);
+  inputs.resize(static_cast<size_t>(def.num_inputs), PartialShape{-2});
+  if (!known) return ToMindSpore(InferPartialShapes(def, inputs, attrs));
 
   auto* result = arena.Make<InferredOutput>(def.num_outputs);
   std::string failure;
   {
     const opwright::Status status =
-        infer(context, ShapesOnly(def, ndims, shapes, arena), attrs, result, arena);
+        infer(context, ShapesOnly(def, num_given, ndims, shapes, arena), attrs, result, arena);
     if (!status.ok()) failure = status.error().Text();
   }
   if (!failure.empty()) throw std::runtime_error(failure);
+  if (num_given < def.num_inputs && !IsKnown(InferPartialShapes(def, inputs, attrs)))
+    throw std::runtime_error(
+        StrCat(def.name, ": MindSpore does not say whether the optional input ",
+               def.inputs[num_given]->name,
+               " is there, and the output's shape depends on it: give out_shape, or call the "
+               "operator through opwright.mindspore [CL005]"));
   std::vector<PartialShape> outputs;
   for (int32_t i = 0; i < def.num_outputs; ++i) {
     const ShapeView& shape = result[i].shapes[0];

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "attr_value.h"
+#include "base/dtype_name.h"
 #include "base/text.h"
 #include "bind.h"
 #include "numpy_array.h"
-#include "runtime/dtype.h"
 #include "runtime/strided.h"
 
 namespace opwright::python {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "base/dtype_name.h"
 #include "base/text.h"
-#include "runtime/dtype.h"
 #include "runtime/strided.h"
 
 namespace opwright::check {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/dtype_name.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "build/build.h"

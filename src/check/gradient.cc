@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/dtype_name.h"
 #include "base/text.h"
 #include "check/contract.h"
 #include "check/kind.h"

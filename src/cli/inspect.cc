@@ -4,12 +4,12 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/dtype_name.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "registry/elf_file.h"
 #include "registry/loader.h"
 #include "runtime/attrs.h"
-#include "runtime/dtype.h"
 #include "runtime/shape.h"
 
 namespace opwright::cli {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/dtype_name.h"
 #include "base/text.h"
 #include "runtime/attrs.h"
 #include "runtime/dtype.h"

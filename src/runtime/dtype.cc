@@ -1,39 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/dtype.h"
 
-#include "base/text.h"
-
 namespace opwright {
-
-std::string DTypeName(OpwrightDType dtype) {
-  if (IsWeak(dtype))
-    return dtype.code == kOpwrightFloat  ? "a float number"
-           : dtype.code == kOpwrightBool ? "a bool"
-                                         : "an int number";
-  const char* base = nullptr;
-  switch (dtype.code) {
-    case kOpwrightInt:
-      base = "int";
-      break;
-    case kOpwrightUInt:
-      base = "uint";
-      break;
-    case kOpwrightFloat:
-      base = "float";
-      break;
-    case kOpwrightBfloat:
-      base = "bfloat";
-      break;
-    case kOpwrightComplex:
-      base = "complex";
-      break;
-    case kOpwrightBool:
-      return "bool";
-    default:
-      return StrCat("an unknown dtype (DLPack code ", static_cast<int>(dtype.code), ")");
-  }
-  return StrCat(base, static_cast<int>(dtype.bits));
-}
 
 namespace {
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Facts about dtypes: names, sizes, which holds which without loss.
+// Facts about dtypes: sizes, which holds which without loss.
 #pragma once
 
 #include <bit>
 #include <cstdint>
-#include <string>
 
 #include "opwright/c_api.h"
 
@@ -17,9 +16,6 @@ inline bool operator==(OpwrightDType a, OpwrightDType b) {
 
 constexpr OpwrightDType kFloat32 = {kOpwrightFloat, 32, 1};
 constexpr OpwrightDType kFloat64 = {kOpwrightFloat, 64, 1};
-
-// As numpy spells it; a number of the host language: "a Python int" ...
-std::string DTypeName(OpwrightDType dtype);
 
 inline int64_t ItemSize(OpwrightDType dtype) { return (dtype.bits + 7) / 8; }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/shape_program.h"
+
 namespace opwright {
 namespace {
 
@@ -91,77 +93,35 @@ class Rules {
                : shape[static_cast<size_t>(axis)];
   }
 
-  int64_t Value(int64_t attr) const {
-    const OpwrightAttr& given = attrs_[attr];
-    return (given.type != 0 ? given : def_.attrs[attr]->default_value).value.i;
-  }
-
-  static std::optional<int64_t> Apply(int64_t op, int64_t a, int64_t b) {
-    int64_t out = 0;
-    bool overflow = false;
-    switch (op) {
-      case kOpwrightAdd:
-        overflow = __builtin_add_overflow(a, b, &out);
-        break;
-      case kOpwrightSub:
-        overflow = __builtin_sub_overflow(a, b, &out);
-        break;
-      case kOpwrightMul:
-        overflow = __builtin_mul_overflow(a, b, &out);
-        break;
-      case kOpwrightMin:
-        out = std::min(a, b);
-        break;
-      case kOpwrightMax:
-        out = std::max(a, b);
-        break;
-      default: {
-        if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
-        const int64_t floor = a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
-        out = op == kOpwrightFloorDiv ? floor
-              : op == kOpwrightMod    ? a - floor * b
-                                      : floor + (a != floor * b ? 1 : 0);
-      }
-    }
-    return overflow ? std::nullopt : std::optional<int64_t>(out);
-  }
-
-  PartialShape Dims(const OpwrightShapeRule& rule) const {
-    std::vector<std::optional<int64_t>> stack;
+  // The value that an instruction reads, if it is known.
+  std::optional<int64_t> Read(int64_t op, const int64_t* operands) const {
     const auto known = [](int64_t dim) {
       return dim < 0 ? std::nullopt : std::optional<int64_t>(dim);
     };
-    const int64_t* code = rule.code;
-    while (code < rule.code + rule.code_size) {
-      const int64_t op = *code++;
-      if (op == kOpwrightPush) {
-        stack.emplace_back(*code++);
-      } else if (op == kOpwrightSymbol) {
-        stack.push_back(known(symbols_[static_cast<size_t>(*code++)]));
-      } else if (op == kOpwrightAttrInt64) {
-        stack.emplace_back(Value(*code++));
-      } else if (op == kOpwrightDim) {
-        stack.push_back(known(Dim(code[0], code[1])));
-        code += 2;
-      } else if (op == kOpwrightRank) {
-        const PartialShape& shape = inputs_[static_cast<size_t>(*code++)];
-        stack.push_back(HasRank(shape) ? std::optional(static_cast<int64_t>(shape.size()))
-                                       : std::nullopt);
-      } else if (op == kOpwrightNeg) {
-        if (stack.back().has_value()) stack.back() = Apply(kOpwrightSub, 0, *stack.back());
-      } else {
-        const std::optional<int64_t> right = stack.back();
-        stack.pop_back();
-        std::optional<int64_t>& left = stack.back();
-        left = left.has_value() && right.has_value() ? Apply(op, *left, *right) : std::nullopt;
-      }
+    if (op == kOpwrightSymbol) return known(symbols_[static_cast<size_t>(*operands)]);
+    if (op == kOpwrightDim) return known(Dim(operands[0], operands[1]));
+    if (op == kOpwrightAttrInt64) {
+      const OpwrightAttr& given = attrs_[*operands];
+      return (given.type != 0 ? given : def_.attrs[*operands]->default_value).value.i;
     }
+    const PartialShape& shape = inputs_[static_cast<size_t>(*operands)];
+    return HasRank(shape) ? std::optional(static_cast<int64_t>(shape.size())) : std::nullopt;
+  }
+
+  PartialShape Dims(const OpwrightShapeRule& rule) const {
     PartialShape shape;
     if (rule.leading_any) {
       if (!leading_.has_value()) return kUnknownRank;
       shape = *leading_;
     }
-    for (const std::optional<int64_t>& dim : stack) shape.push_back(dim.value_or(kUnknown));
+    std::vector<std::optional<int64_t>> dims(static_cast<size_t>(rule.code_size));
+    const int32_t count = RunShapeProgram(
+        rule, dims.data(),
+        [this](int64_t op, const int64_t* operands) { return Read(op, operands); }, nullptr);
+    dims.resize(static_cast<size_t>(count));
+    // A negative result is an error of the call, and no dimension that could stand here.
+    for (const std::optional<int64_t>& dim : dims)
+      shape.push_back(std::max(dim.value_or(kUnknown), kUnknown));
     return shape;
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/dtype_name.h"
 #include "base/text.h"
 #include "runtime/attrs.h"
 #include "runtime/c_error.h"

@@ -2,10 +2,12 @@
 #include "runtime/shape.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/text.h"
 #include "runtime/dtype.h"
+#include "runtime/shape_program.h"
 #include "runtime/strided.h"
 
 namespace opwright {
@@ -176,86 +178,54 @@ Expected<ShapeView> BroadcastShape(const RuleContext& c, const OpwrightShapeRule
   return c.Possible(shape);
 }
 
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
-
-// Runs the stack program; what is left on the stack are the dims.
-Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& rule) {
-  int64_t* stack = c.arena.Make<int64_t>(rule.code_size + OPWRIGHT_MAX_RANK);
-  int32_t top = 0;
-  const int64_t* code = rule.code;
-  const int64_t* const end = code + rule.code_size;
-  while (code < end) {
-    const int64_t op = *code++;
-    if (op <= kOpwrightRank) {
-      int64_t value = 0;
-      if (op == kOpwrightPush) {
-        value = *code++;
-      } else if (op == kOpwrightSymbol) {
-        const int64_t symbol = *code++;
-        value = c.bindings.symbols[symbol];
-        if (value < 0)
-          return c.Fail(
-              StrCat(c.def.symbols[symbol], " is not known: the input that has it is absent"));
-      } else if (op == kOpwrightAttrInt64) {
-        value = c.attrs[*code++].value.i;
-      } else {
-        const OpwrightArgument& argument = c.inputs[*code];
-        const char* name = c.def.inputs[*code++]->name;
-        if (argument.count == 0) return c.Fail(StrCat("input ", name, " is absent"));
-        const OpwrightTensor& t = argument.tensors[0];
-        value = t.ndim;
-        if (op == kOpwrightDim) {
-          const int64_t given = *code++;
-          const int64_t axis = given < 0 ? given + t.ndim : given;
-          if (axis < 0 || axis >= t.ndim)
-            return c.Fail(StrCat(name, ".dim(", given, ") of shape ", ShapeText(t)));
-          value = t.shape[axis];
-        }
-      }
-      stack[top++] = value;
-      continue;
-    }
-    if (op == kOpwrightNeg) {
-      if (stack[top - 1] == INT64_MIN) return c.Fail(StrCat("overflow with ", stack[top - 1]));
-      stack[top - 1] = -stack[top - 1];
-      continue;
-    }
-    const int64_t b = stack[--top];
-    const int64_t a = stack[top - 1];
-    int64_t value = 0;
-    bool overflow = false;
-    if ((op == kOpwrightFloorDiv || op == kOpwrightMod || op == kOpwrightCeilDiv) &&
-        (b == 0 || (a == INT64_MIN && b == -1)))
-      return c.Fail(StrCat("division of ", a, " by ", b));
-    switch (op) {
-      case kOpwrightAdd:
-        overflow = __builtin_add_overflow(a, b, &value);
-        break;
-      case kOpwrightSub:
-        overflow = __builtin_sub_overflow(a, b, &value);
-        break;
-      case kOpwrightMul:
-        overflow = __builtin_mul_overflow(a, b, &value);
-        break;
-      case kOpwrightFloorDiv:
-        value = FloorDiv(a, b);
-        break;
-      case kOpwrightMod:
-        value = a - FloorDiv(a, b) * b;
-        break;
-      case kOpwrightCeilDiv:
-        value = FloorDiv(a, b) + (a % b != 0);
-        break;
-      case kOpwrightMin:
-        value = std::min(a, b);
-        break;
-      default:
-        value = std::max(a, b);
-        break;
-    }
-    if (overflow) return c.Fail(StrCat("overflow with ", a, " and ", b));
-    stack[top - 1] = value;
+// The value that an instruction reads, if the call has it.
+std::optional<int64_t> ReadValue(const RuleContext& c, int64_t op, const int64_t* operands) {
+  if (op == kOpwrightSymbol) {
+    const int64_t value = c.bindings.symbols[*operands];
+    return value < 0 ? std::nullopt : std::optional(value);
   }
+  if (op == kOpwrightAttrInt64) return c.attrs[*operands].value.i;
+  const OpwrightArgument& argument = c.inputs[*operands];
+  if (argument.count == 0) return std::nullopt;
+  const OpwrightTensor& t = argument.tensors[0];
+  if (op == kOpwrightRank) return t.ndim;
+  const int64_t axis = operands[1] < 0 ? operands[1] + t.ndim : operands[1];
+  return axis < 0 || axis >= t.ndim ? std::nullopt : std::optional(t.shape[axis]);
+}
+
+// Why an instruction gave no value.
+Error ProgramError(const RuleContext& c, const MissingValue& missing) {
+  switch (missing.op) {
+    case kOpwrightSymbol:
+      return c.Fail(StrCat(c.def.symbols[*missing.operands],
+                           " is not known: the input that has it is absent"));
+    case kOpwrightDim:
+    case kOpwrightRank: {
+      const OpwrightArgument& argument = c.inputs[*missing.operands];
+      const char* const name = c.def.inputs[*missing.operands]->name;
+      if (argument.count == 0) return c.Fail(StrCat("input ", name, " is absent"));
+      return c.Fail(StrCat(name, ".dim(", missing.operands[1], ") of shape ",
+                           ShapeText(argument.tensors[0])));
+    }
+    case kOpwrightFloorDiv:
+    case kOpwrightMod:
+    case kOpwrightCeilDiv:
+      return c.Fail(StrCat("division of ", missing.a, " by ", missing.b));
+    case kOpwrightNeg:
+      return c.Fail(StrCat("overflow with ", missing.b));
+    default:
+      return c.Fail(StrCat("overflow with ", missing.a, " and ", missing.b));
+  }
+}
+
+// What is left on the program's stack are the dims.
+Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& rule) {
+  int64_t* stack = c.arena.Make<int64_t>(rule.code_size);
+  MissingValue missing;
+  const int32_t top = RunShapeProgram(
+      rule, stack, [&](int64_t op, const int64_t* operands) { return ReadValue(c, op, operands); },
+      &missing);
+  if (top < 0) return ProgramError(c, missing);
   for (int32_t k = 0; k < top; ++k)
     if (stack[k] < 0) return c.Fail(StrCat("dimension ", k, " would be ", stack[k]));
   const int32_t ndim = top + (rule.leading_any ? c.bindings.leading.ndim : 0);

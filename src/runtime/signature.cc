@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/dtype_name.h"
 #include "base/text.h"
 #include "runtime/dtype.h"
 

@@ -29,7 +29,8 @@ bool SumsTo(const OpwrightTensor& from, const OpwrightTensor& to) {
   return true;
 }
 
-void SumTo(const OpwrightTensor& from, const OpwrightTensor& to) {
+bool SumTo(const OpwrightTensor& from, const OpwrightTensor& to) {
+  if (!IsFloat(from.dtype) || !IsFloat(to.dtype)) return false;
   std::vector<double> values, sums;
   const OpwrightTensor wide = AsFloat64(from, &values);
   const OpwrightTensor total = AsFloat64(to, &sums);
@@ -54,6 +55,7 @@ void SumTo(const OpwrightTensor& from, const OpwrightTensor& to) {
     }
   }
   CopyTensor(total, to);
+  return true;
 }
 
 }  // namespace opwright

@@ -10,7 +10,8 @@ namespace opwright {
 // Whether `to` has a shape that broadcasting makes `from`'s of.
 bool SumsTo(const OpwrightTensor& from, const OpwrightTensor& to);
 
-// Sums in float64 and rounds once. Both dense; the shapes must be so related.
-void SumTo(const OpwrightTensor& from, const OpwrightTensor& to);
+// Sums in float64 and rounds once. Both dense; the shapes must be so related. False, and nothing is
+// written, unless both are of float dtypes.
+[[nodiscard]] bool SumTo(const OpwrightTensor& from, const OpwrightTensor& to);
 
 }  // namespace opwright

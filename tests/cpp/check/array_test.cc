@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/array.h"
+#include "base/dtype_name.h"
 
 #include <gtest/gtest.h>
 

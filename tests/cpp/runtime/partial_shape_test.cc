@@ -61,6 +61,16 @@ TEST(PartialShape, ProgramsAreComputedAsFarAsTheirNumbersAreKnown) {
   EXPECT_EQ(ByDims(R"j(["m // (n - n)"])j", {{1, 5}, {5, 4}}), (PartialShape{-1}));
 }
 
+TEST(PartialShape, WhatCannotBeADimensionIsUnknown) {
+  for (const int64_t n : {1, 2, 3, 4})  // [-3] and [-2] would have meanings of their own
+    EXPECT_EQ(ByDims(R"j(["n - 5"])j", {{1, n}, {n, 4}}), (PartialShape{-1}));
+  EXPECT_EQ(ByDims(R"j(["n - 5", "m"])j", {{1, 3}, {3, 4}}), (PartialShape{-1, 4}));
+  EXPECT_EQ(ByDims(R"j(["n - 5"])j", {{1, 7}, {7, 4}}), (PartialShape{2}));
+  EXPECT_EQ(ByDims(R"j(["n - 5 + 9"])j", {{1, 3}, {3, 4}}), (PartialShape{7}));
+  EXPECT_EQ(ByDims(R"j(["-n"])j", {{1, 2}, {2, 4}}), (PartialShape{-1}));
+  EXPECT_EQ(ByDims(R"j(["n * 4611686018427387904"])j", {{1, 3}, {3, 4}}), (PartialShape{-1}));
+}
+
 TEST(PartialShape, IsTheDispatchersWhereAllIsKnown) {
   for (const Dims& x : {Dims{2, 3}, Dims{5, 1, 3}}) {
     const std::string rule = R"j(["...", "m", "max(n, 4) - min(n, 2) + n % 2"])j";

@@ -12,7 +12,7 @@ std::vector<double> Summed(Tensor from, OpwrightDType dtype, Dims shape) {
   Tensor to(dtype, std::move(shape));
   to.Fill(-1);
   EXPECT_TRUE(SumsTo(from.raw(), to.raw()));
-  SumTo(from.raw(), to.raw());
+  EXPECT_TRUE(SumTo(from.raw(), to.raw()));
   return to.Values();
 }
 
@@ -41,6 +41,16 @@ TEST(SumTo, KnowsWhatBroadcastingCannotHaveMade) {
   for (const Dims& shape : {Dims{2}, Dims{3, 1}, Dims{1, 2, 3}}) {
     Tensor to(kF32, shape);
     EXPECT_FALSE(SumsTo(x.raw(), to.raw()));
+  }
+}
+
+TEST(SumTo, RefusesWhatHasNoFloatSum) {
+  for (const OpwrightDType dtype : {kC64, kC128, kI64, kBool}) {
+    Tensor x(dtype, {2, 3}), sums(kF64, {3}, {7, 7, 7}), same(dtype, {3}, {1, 1, 1});
+    EXPECT_FALSE(SumTo(x.raw(), sums.raw()));
+    EXPECT_FALSE(SumTo(x.raw(), same.raw()));
+    EXPECT_EQ(sums.Values(), (std::vector<double>{7, 7, 7}));
+    EXPECT_EQ(same.Values(), (std::vector<double>{1, 1, 1}));
   }
 }
 

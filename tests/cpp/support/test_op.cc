@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/dtype_name.h"
 #include "base/text.h"
 #include "runtime/c_error.h"
 #include "runtime/dtype.h"
