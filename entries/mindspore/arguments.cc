@@ -143,8 +143,6 @@ void MindSporeArguments::ConvertNumbers() {
     OpwrightTensor converted = t;
     converted.dtype = def_.inputs[i]->dtypes[*column];
     converted.data = arena_.Make<double>(2);
-    t.dtype.lanes = 1;
-    if (t.dtype.code == kOpwrightBool) t.dtype.code = kOpwrightInt;
     CopyTensor(t, converted);
     t = converted;
   }

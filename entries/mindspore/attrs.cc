@@ -127,13 +127,15 @@ double AsWritten(float value) {
 const OpwrightAttr* ReadMindSporeAttrs(const OpwrightOpDef& def, ExtraReader& reader,
                                        Arena& arena) {
   auto* attrs = arena.Make<OpwrightAttr>(def.num_attrs);
+  // Of the adapter's primitive a plain name may be one of MindSpore's own attributes.
+  const bool adapter = reader.Has("opwright_token");
   for (int32_t i = 0; i < def.num_attrs; ++i) {
     const OpwrightAttrDef& attr = *def.attrs[i];
     const std::string exact = StrCat("opwright.", attr.name);
     attrs[i] = {};
     if (reader.Has(exact.c_str()))
       attrs[i] = Exact(attr.type, exact.c_str(), reader, arena);
-    else if (reader.Has(attr.name))
+    else if (!adapter && reader.Has(attr.name))
       attrs[i] = Plain(attr.type, attr.name, reader, arena);
   }
   return attrs;

@@ -339,9 +339,9 @@ class Call {
         continue;
       }
       if (def_.outputs[i]->kind == kOpwrightDynamic)
-        Raise(MakeError(
-            "CL008", StrCat(def_.name, ": out= is not taken for output ", def_.outputs[i]->name,
-                            ", which is a list of tensors; call without out=")));
+        Raise(MakeError("CL008",
+                        StrCat(def_.name, ": out= is not taken for output ", def_.outputs[i]->name,
+                               ", which is a list of tensors; call without out=")));
       if (ViewArray(item.ptr(), &out_tensors_[i], arena_) != ArrayFit::kOk ||
           !IsWriteable(item.ptr()))
         Raise(MakeError("CL008", StrCat(def_.name, ": out= for ", def_.outputs[i]->name,

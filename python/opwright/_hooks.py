@@ -12,7 +12,7 @@ import weakref
 from opwright import _core
 
 # Framework -> the adapter module, which has enter(core_library), prepare(operator),
-# rule_bound() and follow().
+# rule_bound(), closing() and follow().
 _ADAPTERS = {"torch": "opwright.torch._enter", "mindspore": "opwright.mindspore._enter"}
 
 _operators: weakref.WeakSet = weakref.WeakSet()
@@ -43,6 +43,13 @@ def rule_bound() -> None:
     for framework, adapter in _ADAPTERS.items():
         if _is_complete(framework):
             importlib.import_module(adapter).rule_bound()
+
+
+def closing() -> None:
+    """A library is about to be closed: what a framework has yet to run of it runs first."""
+    for framework, adapter in _ADAPTERS.items():
+        if _is_complete(framework):
+            importlib.import_module(adapter).closing()
 
 
 def _is_complete(framework: str) -> bool:

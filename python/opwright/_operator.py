@@ -314,6 +314,7 @@ class Library:
         PyTorch keeps what it has registered: `torch.ops`, compiled graphs and the gradients of
         earlier calls go on until the process ends.
         """
+        _hooks.closing()
         self._core.close()
 
     def __reduce__(self):

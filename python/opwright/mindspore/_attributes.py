@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import difflib
 
+import mindspore as ms
+
 from opwright import _errors
 from opwright._dtypes import name_of
 
@@ -36,6 +38,8 @@ def _fits(value, kind: int) -> bool:
 
 def _of_python(value):
     """Without numpy's arrays and numbers."""
+    if value is None or isinstance(value, ms.Tensor):
+        raise TypeError
     if hasattr(value, "tolist"):
         return value.tolist()
     return [_of_python(each) for each in value] if isinstance(value, (list, tuple)) else value
@@ -43,7 +47,15 @@ def _of_python(value):
 
 def plain(op: str, attr, value):
     """A value of the attribute's type; CL006 when it is none."""
-    value = _of_python(value)
+    try:
+        value = _of_python(value)
+    except TypeError:
+        raise _errors.make(
+            "CL006",
+            f"{op}: attribute {attr.name} is {_NAMES[attr.type]} in the metadef, and what was "
+            "given is a tensor, None, or not known while the graph is compiled; what is trained or "
+            "computed is an input of shape []",
+        ) from None
     if attr.type == _TYPE:
         return name_of(value).lower()
     if _fits(value, attr.type):

@@ -10,7 +10,7 @@ from mindspore.common import dtype as mstype
 
 from opwright import _core, _errors
 from opwright._definition import OPTIONAL
-from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _target
+from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _pyfunc, _target
 from opwright.mindspore._attributes import from_reg_info, plain
 from opwright.mindspore._dtypes import tensor_type_of
 
@@ -56,6 +56,8 @@ class Custom(ops.Custom):
         self._declared = (out_shape, out_dtype)
         self._count = None  # of inputs, when only the bprop says it
         self._arguments = (func, out_shape, out_dtype, func_type, bprop, reg_info)
+        # What was found: a copy is of that, whatever has come under the name since.
+        self._resolved = target.operator if target.operator is not None else target.func
         _declared.check_constants(target.name, out_shape, out_dtype)
         if target.operator is not None:
             self._init_ours(target.operator, bprop, reg_info)
@@ -94,7 +96,10 @@ class Custom(ops.Custom):
         if bprop is not None:
             self._count = _gradient.inputs_of(target.name, bprop)
             rule = _gradient.of_function(target.name, bprop)
-        super().__init__(target.func, out_shape, out_dtype, target.func_type, rule, reg_info)
+        func = target.func
+        if target.func_type == "pyfunc":
+            func = _pyfunc.checked(target.name, func, out_shape, out_dtype)
+        super().__init__(func, out_shape, out_dtype, target.func_type, rule, reg_info)
         _bridge.mark_unique(self)
 
     @staticmethod
@@ -251,13 +256,13 @@ class Custom(ops.Custom):
 
     def __deepcopy__(self, memo):
         """One of its own, as a copied model wants it. MindSpore's own copy fails."""
-        return _restore(self._arguments, self._own_attrs)
+        return _restore((self._resolved, *self._arguments[1:]), self._own_attrs)
 
     def __copy__(self):
         return self.__deepcopy__({})
 
     def __reduce__(self):
-        return _restore, (self._arguments, self._own_attrs)
+        return _restore, ((self._resolved, *self._arguments[1:]), self._own_attrs)
 
 
 def _restore(arguments: tuple, attrs: dict) -> Custom:

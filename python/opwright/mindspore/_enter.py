@@ -7,6 +7,7 @@ import sys
 import types
 
 import mindspore as ms
+from mindspore.graph.api import _pynative_executor
 
 from opwright._operator import Operator
 from opwright.mindspore._call import Call, construct, forget_rules
@@ -28,7 +29,15 @@ def prepare(operator: Operator) -> None:
 
 
 def enter(library) -> None:
-    """Nothing: MindSpore opens libraries by their path."""
+    """Graphs that MindSpore kept in a file find the operators by their tokens."""
+    for core in map(library.find, library.operators):
+        if core.has_metadef:
+            core.token  # noqa: B018
+
+
+def closing() -> None:
+    """PyNative mode runs kernels later than they are called."""
+    _pynative_executor.sync()
 
 
 def rule_bound() -> None:

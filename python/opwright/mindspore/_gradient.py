@@ -32,6 +32,8 @@ def of_operator(op, rule, attrs: dict):
             tuple(param.name for param in op.definition.inputs),
             tuple(op.definition.broadcasts(i) for i in range(count)),
         )
+    if all(_is_constant(param) for param in op.definition.outputs):
+        return _wrap.nothing(count)
     if op.backward is None:
         return _wrap.refusal(count, Refuse(op.name, "GR001", _no_gradient(op.name)))
     return _compiled(op, attrs)
@@ -80,6 +82,11 @@ def refusal(name: str, count: int):
     return _wrap.refusal(count, Refuse(name, "GR001", _no_gradient(name)))
 
 
+def _is_constant(param) -> bool:
+    """Whether it is of integers in every column: nothing is differentiated by it."""
+    return not any("float" in dtype or "complex" in dtype for dtype in param.dtypes)
+
+
 def _no_gradient(name: str) -> str:
     return (
         f"{name} has no gradient; give bprop=, name a backward operator in its metadef's "
@@ -126,7 +133,7 @@ def _compiled(op, attrs: dict):
                     f"{op.name}: no gradient for the list {param.name} in MindSpore yet",
                 ),
             )
-        if i not in given and any("float" in dtype or "complex" in dtype for dtype in param.dtypes):
+        if i not in given and not _is_constant(param):
             words = (
                 f"{op.name}: the backward operator {backward.name} gives no gradient for input "
                 f"{param.name}, which MindSpore always asks for; add it, or give bprop="

@@ -15,6 +15,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import threading
 import types
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def bind(rule):
         return rule(*arguments)
     return bprop
 """
+_MINDSPORE = os.path.dirname(ms.__file__)
 # What only runs in Python: a compiled graph cannot follow it.
 _PYTHON_ONLY = ("asnumpy",)
 
@@ -41,13 +43,13 @@ _PYTHON_ONLY = ("asnumpy",)
 def module_of(text: str):
     """A module of this text in a file of the cache, which is written once and stays."""
     name = "_opwright_" + hashlib.sha256(text.encode()).hexdigest()[:20]
-    if name in sys.modules:
-        return sys.modules[name]
     path = Path(_core.cache_folder("mindspore")) / f"{name}.py"
     if not path.exists() or path.read_text() != text:
-        own = path.with_suffix(f".{os.getpid()}")
+        own = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
         own.write_text(text)
         own.replace(path)
+    if name in sys.modules:
+        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -96,7 +98,19 @@ def _refuse_python_only(op: str, rule: types.FunctionType) -> None:
                 )
 
 
+def _copy(rule: types.FunctionType) -> types.FunctionType:
+    copy = types.FunctionType(
+        rule.__code__, rule.__globals__, rule.__name__, rule.__defaults__, rule.__closure__
+    )
+    copy.__kwdefaults__ = rule.__kwdefaults__
+    copy.__module__ = rule.__module__ or "__main__"
+    return copy
+
+
 def _function(op: str, rule: types.FunctionType):
+    if hasattr(rule, "__wrapped__") and not rule.__code__.co_filename.startswith(_MINDSPORE):
+        # By that mark MindSpore's compiler would read the function inside, without its decorator.
+        rule = _copy(rule)
     try:
         inspect.getsource(rule)
     except (OSError, TypeError):
@@ -108,12 +122,7 @@ def _function(op: str, rule: types.FunctionType):
     if os.path.exists(rule.__code__.co_filename) and rule.__module__ is not None:
         return rule
     # Of a notebook: its text is in linecache, but MindSpore wants a module.
-    copy = types.FunctionType(
-        rule.__code__, rule.__globals__, rule.__name__, rule.__defaults__, rule.__closure__
-    )
-    copy.__kwdefaults__ = rule.__kwdefaults__
-    copy.__module__ = rule.__module__ or "__main__"
-    return copy
+    return _copy(rule)
 
 
 def _lambda(op: str, rule: types.FunctionType, keywords: tuple[str, ...]):

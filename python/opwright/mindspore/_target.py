@@ -10,6 +10,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 from typing import NamedTuple
 
@@ -105,10 +106,12 @@ def _in_library(func) -> Target:
         path, name = text, ""
     if Path(path).suffix in (".cc", ".cpp", ".cu"):
         return _source(path, name)
-    if not os.path.isdir(path) and _is_elf(path) and not _is_ours(path):
+    try:
+        library = load(path)
+    except _errors.LoadError as error:
+        if error.code != "LD007":  # a sound library, and not one of ours
+            raise
         return Target(name, None, _foreign(path, name), "aot")
-    # Ours, or nothing at all: then the loader says what is wrong.
-    library = load(path)
     operator = library[name] if name else only_forward(library)
     return Target(operator.name, operator, None, "aot")
 
@@ -137,7 +140,7 @@ def _compiled(path: str) -> str:
     key = hashlib.sha256(content).hexdigest()[:20]
     out = Path(_core.cache_folder("mindspore")) / f"{Path(path).stem}-{key}.so"
     if not out.exists():
-        own = out.with_suffix(f".{os.getpid()}")
+        own = out.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
         done = subprocess.run(
             [*command, path, "-o", str(own)], capture_output=True, text=True, check=False
         )
@@ -149,21 +152,6 @@ def _compiled(path: str) -> str:
             )
         own.replace(out)
     return str(out)
-
-
-def _is_elf(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(4) == b"\x7fELF"
-    except OSError:
-        return False
-
-
-def _is_ours(path: str) -> bool:
-    try:
-        return b"opwright_library\0" in Path(path).read_bytes()
-    except OSError:
-        return False
 
 
 # The content that each path had when it was first given to MindSpore, which keeps what it has
@@ -183,7 +171,7 @@ def _foreign(path: str, name: str) -> str:
         # Rebuilt under its name: MindSpore would go on with what it has open.
         copy = Path(_core.cache_folder("mindspore")) / f"{Path(real).stem}-{content[:20]}.so"
         if not copy.exists():
-            own = copy.with_suffix(f".{os.getpid()}")
+            own = copy.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
             shutil.copyfile(real, own)
             own.replace(copy)
         real = str(copy)

@@ -39,6 +39,13 @@ def bind(backward, present, fit, zeros):
 """
 
 
+_NOTHING = """
+def bind(zeros):
+    def bprop({inputs}out, dout):
+        return ({settled})
+    return bprop
+"""
+
 _SECOND = """
 def bind(rule, fit, zeros):
     def bprop({inputs}out, dout):
@@ -115,6 +122,12 @@ def around_backward(backward, count: int, arguments: list[str], given: list[int]
     )
     text = _COMPILED.format(inputs=_inputs(count), arguments=", ".join(arguments), settled=settled)
     return module_of(text).bind(backward, present, fit, zeros)
+
+
+def nothing(count: int):
+    """Zeros: no gradient comes through an operator whose outputs are all integers."""
+    settled = "".join(f"zeros({name}), " for name in _names(count))
+    return module_of(_NOTHING.format(inputs=_inputs(count), settled=settled)).bind(zeros)
 
 
 def around_second(rule, count: int, places: list[int], order: list[int]):

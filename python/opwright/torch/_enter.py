@@ -91,6 +91,10 @@ def rule_bound() -> None:
     _cache_key.add_rule()
 
 
+def closing() -> None:
+    """Nothing: calls are done when they return."""
+
+
 def follow() -> None:
     """Completes what torch.ops.load_library has mapped, and what it maps later."""
     if any_rule():  # bound before PyTorch was there

@@ -225,3 +225,15 @@ def test_numbers_of_numpy_are_attributes(libraries):
     )
     made = made.asnumpy().tolist()
     assert made[:5] == [2, 0, 3, 0.5, 0] and made[6:8] == [9, 1.5] and made[9] == 2
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_tensor_for_an_attribute_is_refused(libraries, mode):
+    """In a compiled graph its value is not known, and 0 or the default would be silent."""
+    power = libraries("elementwise").power
+
+    def scaled(x, k):
+        return power(x, exponent=2, scale=k)
+
+    with pytest.raises(opwright.DTypeError, match=r"attribute scale.*input of shape \[\].*CL006"):
+        gradient(scaled, (draw(3), Tensor(2.0, ms.float64)), (0,), mode)

@@ -261,3 +261,18 @@ def test_the_decorator_binds_and_binds_anew(tmp_path):
         return dout, ops.neg(dout)
 
     close(everywhere(op, (x, y), None).gradients, [WEIGHTS, -WEIGHTS])
+
+
+def thrice(rule):
+    @functools.wraps(rule)
+    def bprop(x, y, out, dout):
+        grads = rule(x, y, out, dout)
+        return 3 * grads[0], 3 * grads[1]
+
+    return bprop
+
+
+def test_a_decorator_counts_in_every_mode(built):
+    op = Custom(built("product") + ":product", func_type="aot", bprop=thrice(product))
+    x, y = draw(2, 3), draw(2, 3)
+    close(everywhere(op, (x, y), None).gradients, [3 * WEIGHTS * wide(y), 3 * WEIGHTS * wide(x)])

@@ -239,3 +239,17 @@ def test_an_output_is_never_an_inputs_memory(libraries):  # G11
     made.asnumpy()[:] = 0
     assert (x.asnumpy() == 1).all()
     same_bits(made, Tensor(np.zeros(64), ms.float32))
+
+
+@pytest.mark.parametrize("number", [2, True, 2.0, 0.1])
+def test_a_number_beside_a_tensor_in_a_compiled_gradient(libraries, number):
+    """y = (x + b) * s has the gradient s by x. To MindSpore the number is a float32."""
+    op = libraries("fused_broadcast").fused_broadcast
+    one = Tensor(np.ones(3))
+
+    def scaled(x):
+        return op(x, one, number)
+
+    for mode in MODES:
+        made = gradient(scaled, (draw(3),), (0,), mode)
+        close(made, [np.full(3, float(number))], 1e-7)

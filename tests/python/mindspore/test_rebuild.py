@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A library rebuilt under its own name; operators used from several threads."""
 
+import copy
+import pickle
 import threading
 
 import mindspore as ms
@@ -185,3 +187,25 @@ def test_compiled_functions_called_from_two_threads_in_turns(libraries):  # R13
                 close(compiled(y), 2 * wide(y) ** 2)
 
     in_threads(2, work)
+
+
+def test_calls_before_a_close_are_done(built):
+    """PyNative mode runs them later than they are called."""
+    x = draw(3)
+    for _ in range(50):
+        with opwright.load(built("fused_broadcast")) as library:
+            made = library.fused_broadcast(x, x, x)
+        made.asnumpy()
+
+
+def test_a_copy_of_a_custom_is_of_the_same_content(tmp_path):
+    path = tmp_path / "libgrow.so"
+    grown(tmp_path / "a", path, 2)
+    op = Custom(f"{path}:grow", func_type="aot")
+    x = draw(3, dtype=ms.float32)
+    due = wide(op(x))
+    grown(tmp_path / "b", path, 3)
+    close(copy.deepcopy(op)(x), due, 1e-6)
+    close(Custom(f"{path}:grow", func_type="aot")(x), due * 3 / 2, 1e-6)
+    with pytest.raises(opwright.LoadError, match="SHA-256"):
+        pickle.loads(pickle.dumps(op))
