@@ -2,9 +2,12 @@
 """Every row of misuse.py with opwright.mindspore.Custom, in every mode: the same words, or
 right."""
 
+import re
+
 import misuse
 import numpy as np
 import pytest
+from conftest import ROOT
 
 from opwright.mindspore import Custom
 
@@ -35,3 +38,11 @@ def test_every_mode_says_the_same(row, library, tmp_path):
         assert row.due in said[mode], f"{mode}: {caught.value}"
         assert said[mode].rstrip().endswith("]"), f"{mode}: no id in: {caught.value}"
     assert len(set(said.values())) <= 1, said
+
+
+def test_the_page_of_mistakes_has_every_row():
+    page = (ROOT / "docs" / "mindspore-mistakes.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| (.+?) \| ", page, re.MULTILINE)
+    assert named == ["mistake", "---", *(row.name for row in misuse.ROWS)]
+    for line in page.splitlines():  # what Opwright makes of it is never silence
+        assert not line.endswith("accepted in silence |"), line
