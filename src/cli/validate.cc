@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "metadef/metadef.h"
 
@@ -21,10 +22,12 @@ struct Report {
   bool unreadable = false;
 };
 
-Report Validate(const std::vector<std::string>& files) {
+// An operator folder stands for its op.json.
+Report Validate(const std::vector<std::string>& given) {
   Report report;
-  report.files = files;
-  for (const std::string& file : files) {
+  for (const std::string& path : given)
+    report.files.push_back(IsDirectory(path) ? JoinPath(path, "op.json") : path);
+  for (const std::string& file : report.files) {
     metadef::ReadResult result = metadef::ReadFile(file);
     report.operators += static_cast<int64_t>(result.operators.size());
     for (Diagnostic& d : result.diagnostics) {

@@ -135,10 +135,17 @@ class Custom(ops.Custom):
             inputs = self._operator.definition.inputs
             if count != len(inputs):
                 names = ", ".join(param.name for param in inputs)
+                attrs = [attr.name for attr in self._operator.definition.attrs]
+                hint = (
+                    f". {', '.join(attrs)}: add_prim_attr or reg_info sets an attribute, or call "
+                    f"opwright.load(...).{self._operator.name}(..., {attrs[0]}=value)"
+                    if attrs and count > len(inputs)
+                    else ""
+                )
                 raise _errors.make(
                     "CL001",
                     f"{name}: {count} inputs given, the metadef lists {len(inputs)} ({names}); "
-                    "None stands for an optional one",
+                    f"None stands for an optional one{hint}",
                 )
         elif self._count is not None and count != self._count:
             raise _errors.make(
@@ -225,8 +232,13 @@ class Custom(ops.Custom):
         shapes = [list(each.shape) for each in given]
         return tuple(_core.infer_partial_shapes(operator._core, shapes, self._attrs))
 
-    def __call__(self, *inputs):
-        self._check_count(len(inputs))
+    def __call__(self, *inputs, **named):
+        # To a compiled graph what is given by name is one more input.
+        self._check_count(len(inputs) + len(named))
+        if named:
+            raise _errors.make(
+                "CL001", f"{self._opwright_name}: inputs are given by position, not by name"
+            )
         if _bridge.is_partial(self):
             if self._twin is None:
                 self._twin = copy.copy(self)

@@ -31,6 +31,15 @@ def test_a_right_file_is_exit_0(tmp_path, write):
     assert result.stdout == "1 file, 1 valid operator, 0 errors, 0 warnings\n"
 
 
+def test_an_operator_folder_stands_for_its_metadef(tmp_path, write):
+    (tmp_path / "op").mkdir()
+    write("op/op.json", GOOD)
+    assert run("validate", "op", cwd=tmp_path).returncode == 0
+    empty = run("validate", ".", cwd=tmp_path)
+    assert empty.returncode == 2
+    assert "op.json" in empty.stdout
+
+
 def test_a_warning_is_exit_0(tmp_path, write):
     result = run("validate", write("op.json", {**GOOD, "atr": []}), cwd=tmp_path)
     assert result.returncode == 0
