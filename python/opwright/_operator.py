@@ -280,6 +280,11 @@ class Library:
         self.path: str = core.path
         self.identity: str = core.identity
         self._names: list[str] = core.operators
+        if len(self._names) <= 64:  # a tracer that meets `library.name` looks nothing up
+            for name in self._names:
+                found = self._found[name] = Operator(core.find(name))
+                if not hasattr(type(self), name):
+                    self.__dict__.setdefault(name, found)
 
     @property
     def operators(self) -> tuple[str, ...]:

@@ -12,6 +12,8 @@
 #include "build/link_output.h"
 #include "build/manifest.h"
 #include "build/process.h"
+#include "opwright/c_api.h"
+#include "build/symbols.h"
 
 namespace opwright::build {
 namespace {
@@ -43,6 +45,37 @@ void TakeFiles(const std::string& rule, const std::vector<std::string>& known,
   }
 }
 
+bool IsIn(const std::string& name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether it is one of the two functions of an operator.
+bool IsOperators(const std::string& name, const std::vector<std::string>& exports) {
+  return IsIn(name, exports) && (name.ends_with("InferShape") || IsIn(name + "InferShape", exports));
+}
+
+// A C function of the user's by the name of an operator: the library exports one by that name, which
+// would be called in its place, or twice defined.
+Status CheckNames(const LinkJob& job, const Plan& plan) {
+  std::vector<std::string> objects = plan.inputs.objects;
+  for (const std::string& object : job.objects)
+    if (job.sources.count(object) > 0) objects.push_back(object);  // not the stub
+  for (const std::string& object : objects) {
+    std::vector<std::string> names = UndefinedSymbols(object);
+    for (std::string& name : DefinedSymbols(object)) names.push_back(std::move(name));
+    for (const std::string& name : names) {
+      if (!IsOperators(name, job.exports)) continue;
+      const auto source = job.sources.find(object);
+      return MakeError(
+          "BD016", StrCat(source != job.sources.end() ? source->second : object,
+                          " defines or calls a C function ", name,
+                          ", the name by which the library shows the operator to MindSpore; make it "
+                          "static, put it into a namespace, or name the operator otherwise"));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<std::string> EntryArchive() {
@@ -59,6 +92,7 @@ Expected<Linked> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan&
                              const std::string& output) {
   Expected<std::string> archive = EntryArchive();
   if (!archive.ok()) return archive.TakeError();
+  OPWRIGHT_RETURN_IF_ERROR(CheckNames(job, plan));
   const std::string script = JoinPath(scratch, "exports.map");
   std::string text = "{\n  global:\n";
   for (const std::string& name : job.exports) text += StrCat("    ", name, ";\n");

@@ -8,7 +8,7 @@
 namespace opwright::build {
 namespace {
 
-void AddSymbols(Elf* elf, std::vector<std::string>* names) {
+void AddSymbols(Elf* elf, bool defined, std::vector<std::string>* names) {
   for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;
        section = elf_nextscn(elf, section)) {
     GElf_Shdr header;
@@ -19,7 +19,8 @@ void AddSymbols(Elf* elf, std::vector<std::string>* names) {
     const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
     for (int i = 0; i < count; ++i) {
       GElf_Sym symbol;
-      if (gelf_getsym(data, i, &symbol) == nullptr || symbol.st_shndx == SHN_UNDEF) continue;
+      if (gelf_getsym(data, i, &symbol) == nullptr) continue;
+      if ((symbol.st_shndx != SHN_UNDEF) != defined) continue;
       if (GELF_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
       const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
       if (name != nullptr && *name != '\0') names->emplace_back(name);
@@ -27,9 +28,7 @@ void AddSymbols(Elf* elf, std::vector<std::string>* names) {
   }
 }
 
-}  // namespace
-
-std::vector<std::string> DefinedSymbols(const std::string& path) {
+std::vector<std::string> Symbols(const std::string& path, bool defined) {
   std::vector<std::string> names;
   elf_version(EV_CURRENT);
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -38,17 +37,22 @@ std::vector<std::string> DefinedSymbols(const std::string& path) {
   if (file != nullptr && elf_kind(file) == ELF_K_AR) {
     Elf_Cmd command = ELF_C_READ_MMAP;
     while (Elf* member = elf_begin(fd, command, file)) {
-      if (elf_kind(member) == ELF_K_ELF) AddSymbols(member, &names);
+      if (elf_kind(member) == ELF_K_ELF) AddSymbols(member, defined, &names);
       command = elf_next(member);
       elf_end(member);
     }
   } else if (file != nullptr && elf_kind(file) == ELF_K_ELF) {
-    AddSymbols(file, &names);
+    AddSymbols(file, defined, &names);
   }
   if (file != nullptr) elf_end(file);
   close(fd);
   return names;
 }
+
+}  // namespace
+
+std::vector<std::string> DefinedSymbols(const std::string& path) { return Symbols(path, true); }
+std::vector<std::string> UndefinedSymbols(const std::string& path) { return Symbols(path, false); }
 
 std::string FunctionName(const std::string& demangled) {
   // Up to the arguments' parenthesis, outside of template arguments.

@@ -11,6 +11,9 @@ namespace opwright::build {
 // Mangled; empty when the file cannot be read. An archive: those of all members.
 std::vector<std::string> DefinedSymbols(const std::string& path);
 
+// The names that an object or the members of an archive use and do not define themselves, mangled.
+std::vector<std::string> UndefinedSymbols(const std::string& path);
+
 // "helper" of "ns::helper(int)" and of "int helper<float>(float)".
 std::string FunctionName(const std::string& demangled);
 

@@ -83,7 +83,11 @@ def _node(name: str, op: Operator, run, overload_of):
         made = backward_rule(ctx, *grads)
         return (*made, None) if isinstance(made, tuple) else (made, None)
 
-    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    members = {
+        "forward": staticmethod(forward),
+        "backward": staticmethod(backward),
+        "_compiled_autograd_key": staticmethod(torch.autograd.Function._compiled_autograd_key),
+    }
     base = torch.autograd.function._SingleLevelFunction
     node = torch.autograd.function.FunctionMeta(name, (base,), members)
     params = (*op.definition.inputs, *op.definition.outputs)

@@ -212,10 +212,24 @@ class Call:
         for param, value in zip(self._definition.inputs, args, strict=False):
             dtype = getattr(torch, param.dtypes[column])
             if isinstance(value, (list, tuple)):
-                made.append([torch.tensor(t, dtype=dtype) if _is_number(t) else t for t in value])
+                made.append(
+                    [self._tensor(param.name, t, dtype) if _is_number(t) else t for t in value]
+                )
             else:
-                made.append(torch.tensor(value, dtype=dtype) if _is_number(value) else value)
+                made.append(self._tensor(param.name, value, dtype) if _is_number(value) else value)
         return made
+
+    def _tensor(self, name: str, number, dtype):
+        """On the CPU, whatever the default device is: numbers stand beside tensors with data."""
+        if not dtype.is_floating_point and not dtype.is_complex and dtype != torch.bool:
+            span = torch.iinfo(dtype)
+            if not span.min <= number <= span.max:
+                raise _errors.make(
+                    "CL002",
+                    f"{self._name}: the number {number} of input {name} is out of range for "
+                    f"{name_of(dtype)}",
+                )
+        return torch.tensor(number, dtype=dtype, device="cpu")
 
     def _plain(self, name: str, value):
         """An attribute's value as a schema takes it: no arrays, no numpy numbers, no dtypes."""

@@ -45,7 +45,13 @@ def fake_for(op: Operator):
 
     def outputs(given, attrs, kwargs):
         column = _core.select_column(op._core, dtype_names(given))
-        device = next((t.device for tensors in given for t in tensors), torch.device("cpu"))
+        devices = {t.device for tensors in given for t in tensors} or {torch.device("cpu")}
+        if len(devices) > 1:  # tensors without data beside such with data: there is no result
+            words = " and ".join(sorted(map(str, devices)))
+            raise _errors.make(
+                "CL007", f"{op.name}: inputs are on {words}; move them to one device"
+            )
+        (device,) = devices
         wanted = kwargs.get("_wanted")
         program = ShapeProgram(
             definition,

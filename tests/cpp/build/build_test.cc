@@ -274,8 +274,12 @@ TEST_F(Builds, AFunctionByTheNameOfAnOperatorIsDefinedTwice) {
   WriteOperator("op", "2");
   Write("op/more.cpp", StrCat("extern \"C\" int ", "scale", "(int x) { return x; }\n"));
   const std::string text = Refused("op", "BD016");
-  EXPECT_SAYS(text, StrCat("scale", " is defined twice"));
-  EXPECT_SAYS(text, "make one static");
+  EXPECT_SAYS(text, StrCat(Path("op/more.cpp"), " defines or calls a C function scale"));
+  EXPECT_SAYS(text, "make it static");
+
+  Write("op/more.cpp",
+        "extern \"C\" float scale(float);\nfloat Twice(float x) { return scale(scale(x)); }\n");
+  EXPECT_SAYS(Refused("op", "BD016"), "the name by which the library shows the operator");
 }
 
 TEST_F(Builds, AnExternCThatWasMeantIsNamed) {
