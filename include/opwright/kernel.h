@@ -278,6 +278,12 @@ constexpr bool HasOwnInferShape() {
          !IsSame<typename OwnerOf<decltype(&Class::InferShape)>::Type, BasicKernel<true>>::kValue;
 }
 
+template <bool kCondition>
+struct EnableIf {};
+template <>
+struct EnableIf<true> {
+  using Type = void;
+};
 // Whether a function takes arguments: see OPWRIGHT_FUNCTION.
 struct Yes {
   static constexpr bool kValue = true;
@@ -287,6 +293,15 @@ struct No {
 };
 template <class T>
 const T& Sample();
+// Stands for an attribute of type T where it is tried whether a parameter is of another type, to
+// which T would silently be converted.
+template <class T>
+struct Other {
+  template <class U, class = typename EnableIf<!IsSame<T, U>::kValue && !__is_class(U)>::Type>
+  operator U() const;  // NOLINT: implicit is what is tried
+};
+// What only a parameter of any type takes.
+struct Anything {};
 
 }  // namespace detail
 }  // namespace opwright

@@ -44,6 +44,7 @@ Error CompileError(const Cache& cache, const CompileJob& job, const std::string&
         d.message.starts_with("static") ? d.message.find(kFunctionMisfit) : d.message.npos;
     d.id = misfit != d.message.npos ? "BD029" : "BD013";
     if (misfit == d.message.npos) continue;
+    d.column = 0;  // of the generated line, not of the marker's
     d.message.erase(0, misfit);  // gcc and clang announce an assertion each in its own way
     if (d.message.ends_with('"')) d.message.pop_back();
   }

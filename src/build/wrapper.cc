@@ -149,10 +149,25 @@ std::string Signature(const Operator& op, std::string* out) {
 // Calls the function for one column. A template, so that a function that does not fit is not called
 // at all, and the assertion is the only error: of the first column that does not fit.
 std::string ColumnCall(const Kernel& kernel, const Operator& op, int column) {
-  const auto type = [](const Argument& argument) { return argument.type; };
-  const auto fits = [&](int c) {
-    return StrCat("decltype(Function::template Fits<", Listed(Arguments(op, c), type),
+  const auto takes = [](const std::vector<Argument>& list) {
+    return StrCat("decltype(Function::template Fits<",
+                  Listed(list, [](const Argument& argument) { return argument.type; }),
                   ">(0))::kValue");
+  };
+  // An attribute's parameter has its very type: int64_t would become int without a word.
+  const auto fits = [&](int c) {
+    std::vector<Argument> list = Arguments(op, c);
+    std::string text = StrCat("(", takes(list));
+    for (size_t k = list.size() - op.attrs.size(); k < list.size(); ++k) {
+      const std::string type = list[k].type;
+      if (type.starts_with("::opwright::List<")) continue;
+      list[k].type = StrCat("::opwright::detail::Other<", type, ">");
+      text += StrCat(" && !(", takes(list));
+      list[k].type = "::opwright::detail::Anything";
+      text += StrCat(" && !", takes(list), ")");
+      list[k].type = type;
+    }
+    return text + ")";
   };
   const std::vector<Argument> arguments = Arguments(op, column);
   const std::string line = LineOf(kernel);

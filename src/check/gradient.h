@@ -25,7 +25,8 @@ class GradientCheck {
   void Invariance();
   // Against central differences, for several cotangents.
   void Differences();
-  // Outputs, and gradients if asked for, against those of another column for the same values.
+  // Outputs, and gradients if asked for, against those of another column for the same values; nothing
+  // where the columns differ in more than precision, as float and int do.
   void AgainstColumn(int32_t column, bool gradients);
 
  private:
@@ -42,7 +43,7 @@ class GradientCheck {
                   const Array& gradient, const std::vector<double>& flat_cotangent);
   std::string KindOf(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
                      const Array& gradient, const std::vector<double>& flat_cotangent) const;
-  void CompareArrays(const Array& got, const Array& expected, double terms,
+  void CompareArrays(const Array& got, const Array& expected, double terms, double epsilon,
                      const std::string& argument, const std::string& reference);
 
   Trial& trial_;

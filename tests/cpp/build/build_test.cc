@@ -145,6 +145,7 @@ TEST_P(FunctionMisfit, IsOneErrorWithBothSignatures) {
   const Diagnostic& found = built.error().diagnostics[0];
   EXPECT_EQ(found.id, "BD029");
   EXPECT_EQ(found.line, GetParam().line);
+  EXPECT_EQ(found.column, 0) << "it would be one of the generated line";
   EXPECT_EQ(found.message,
             StrCat("OPWRIGHT_FUNCTION(affine, Affine): by its metadef it is called as "
                    "Affine(opwright::View<const float> x, opwright::ViewList<const float> more, "
@@ -177,6 +178,49 @@ INSTANTIATE_TEST_SUITE_P(
                "and no such function is declared before the marker"}),
     [](const auto& info) { return info.param.name; });
 
+struct Attribute {
+  const char* type;  // of the metadef
+  const char* fits;  // parameters that take it, with commas between
+  const char* misfits;
+};
+
+class AttributeParameter : public Builds, public testing::WithParamInterface<Attribute> {};
+
+TEST_P(AttributeParameter, IsOfItsVeryType) {
+  const auto built = [&](const std::string& parameter) {
+    Write("op/f.cpp", StrCat("#include <opwright/kernel.h>\n#include <string>\nusing "
+                             "opwright::View;\ntemplate <class T> void Flow(View<const T>, "
+                             "View<T>, bool, ",
+                             parameter, " a) {}\nOPWRIGHT_FUNCTION(flow, Flow)\n"));
+    return BuildOf("op");
+  };
+  Write("op/op.json",
+        StrCat("{\"op_name\": \"flow\", \"input_desc\": [{\"name\": \"x\", \"dtype\": "
+               "[\"float64\"], \"shape\": [-1]}], \"output_desc\": [{\"name\": \"y\", \"dtype\": "
+               "[\"float64\"], \"shape\": [-1]}], \"shape_rule\": \"same(x)\", \"attr\": "
+               "[{\"name\": \"first\", \"type\": \"bool\"}, {\"name\": \"a\", \"type\": \"",
+               GetParam().type, "\"}]}"));
+  for (const std::string& parameter : Split(GetParam().fits, ',')) {
+    const auto result = built(parameter);
+    EXPECT_TRUE(result.ok()) << parameter << ": " << result.error().Text();
+  }
+  for (const std::string& parameter : Split(GetParam().misfits, ',')) {
+    const auto result = built(parameter);
+    ASSERT_FALSE(result.ok()) << parameter;
+    ASSERT_EQ(result.error().diagnostics.size(), 1U) << result.error().Text();
+    EXPECT_EQ(result.error().diagnostics[0].id, "BD029") << parameter;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, AttributeParameter,
+    testing::Values(Attribute{"int", "int64_t,const int64_t&,auto", "int,double,bool"},
+                    Attribute{"float", "double,const double,T,auto", "float,int,const float&"},
+                    Attribute{"bool", "bool", "int,double"},
+                    Attribute{"string", "const char*,const std::string&", "bool,const void*"},
+                    Attribute{"list_int", "opwright::List<int64_t>", "opwright::List<double>"}),
+    [](const auto& info) { return std::string(info.param.type); });
+
 TEST_F(Builds, AColumnThatDoesNotFitIsReportedAtTheMarker) {
   Write("op/f.cpp",
         "#include <opwright/kernel.h>\nvoid Scale(opwright::View<const float> x, "
@@ -189,7 +233,7 @@ TEST_F(Builds, AColumnThatDoesNotFitIsReportedAtTheMarker) {
         "\"int32\"], \"format\": [\"ND\"], "
         "\"shape\": [-1]}]}");
   const std::string said = Refused("op", "BD013");
-  EXPECT_SAYS(said, StrCat(Path("op/f.cpp"), ":4:"));
+  EXPECT_SAYS(said, StrCat(Path("op/f.cpp"), ":4"));
   EXPECT_SAYS(said, "called as Scale(opwright::View<const int32_t> x, opwright::View<int32_t> z)");
 }
 
