@@ -16,7 +16,8 @@ class Due(NamedTuple):
     needed: bool
     shape: tuple
     dtype: object
-    reducible: bool  # named in broadcast(...): a gradient of the output's shape is summed to shape
+    # The output's shape where broadcast(...) names the input: so large a gradient is summed.
+    wide: tuple | None
 
 
 def keyword_attrs(op, rule) -> tuple[str, ...]:
@@ -89,6 +90,12 @@ def settle(op_name: str, returned, due: list[Due], adapter) -> tuple:
     )
 
 
+def _lies_in(shape: tuple, wide: tuple) -> bool:
+    """Whether it is the wide shape, or one of which some dimensions have been summed already."""
+    lead = len(wide) - len(shape)
+    return lead >= 0 and all(a in (1, b) for a, b in zip(shape, wide[lead:], strict=True))
+
+
 def _one(op_name: str, grad, due: Due, adapter):
     if not due.needed:
         return None
@@ -106,7 +113,7 @@ def _one(op_name: str, grad, due: Due, adapter):
             f"{op_name}: the bprop's gradient of input {due.name} is {what}, a float tensor is due",
         )
     shape = tuple(adapter.shape(grad))
-    if shape != tuple(due.shape) and due.reducible:
+    if shape != tuple(due.shape) and due.wide is not None and _lies_in(shape, due.wide):
         grad = adapter.reduce(grad, due.shape)
         shape = tuple(adapter.shape(grad))
     if shape != tuple(due.shape):

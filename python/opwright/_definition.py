@@ -97,9 +97,12 @@ class Definition:
             else Gradient(gradient["op"], tuple(gradient["inputs"]), tuple(gradient["outputs"])),
         )
 
-    def broadcasts(self, index: int) -> bool:
-        """Whether a broadcast(...) rule names the input."""
-        return any(rule.kind == BROADCAST and index in rule.args for rule in self.shape_rules)
+    def wide_output(self, index: int) -> int | None:
+        """The output whose broadcast(...) rule names the input, if any."""
+        for k, rule in enumerate(self.shape_rules):
+            if rule.kind == BROADCAST and index in rule.args:
+                return k
+        return None
 
 
 def _param(item: dict) -> Param:

@@ -321,6 +321,9 @@ class Library:
         """
         _hooks.closing()
         self._core.close()
+        for name in self._found:
+            self.__dict__.pop(name, None)
+        self._found.clear()
 
     def __reduce__(self):
         return _restore_library, (self.path, self.identity)

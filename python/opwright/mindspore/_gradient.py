@@ -30,7 +30,7 @@ def of_operator(op, rule, attrs: dict):
             op.name,
             readable_rule,
             tuple(param.name for param in op.definition.inputs),
-            tuple(op.definition.broadcasts(i) for i in range(count)),
+            tuple(op.definition.wide_output(i) for i in range(count)),
         )
     if all(_is_constant(param) for param in op.definition.outputs):
         return _wrap.nothing(count)
@@ -44,7 +44,7 @@ def of_function(name: str, rule):
     rule; the number of inputs then comes with the first call."""
     count = inputs_of(name, rule)
     names = tuple(str(i) for i in range(count))
-    return _checked(name, readable(name, rule), names, (False,) * count)
+    return _checked(name, readable(name, rule), names, (None,) * count)
 
 
 def inputs_of(name: str, rule) -> int:
@@ -94,11 +94,11 @@ def _no_gradient(name: str) -> str:
     )
 
 
-def _checked(name: str, rule, names: tuple[str, ...], reducible: tuple[bool, ...]):
-    verdict = Verdict(name, names, reducible)
+def _checked(name: str, rule, names: tuple[str, ...], wide: tuple[int | None, ...]):
+    verdict = Verdict(name, names, wide)
     settles = [
-        _wrap.settler(_reduction(name, each, sums))
-        for each, sums in zip(names, reducible, strict=True)
+        _wrap.settler(_reduction(name, each, output is not None))
+        for each, output in zip(names, wide, strict=True)
     ]
     return _wrap.around_rule(rule, len(names), verdict, settles)
 

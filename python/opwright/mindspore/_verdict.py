@@ -42,17 +42,18 @@ class _Constant(PrimitiveWithInfer):
 class Verdict(_Constant):
     """(gradients, *inputs, out) -> what to do with each gradient; GR003 to GR006 as exceptions."""
 
-    def __init__(self, op: str, names: tuple[str, ...], reducible: tuple[bool, ...]):
+    def __init__(self, op: str, names: tuple[str, ...], wide: tuple[int | None, ...]):
         super().__init__(
             f"{op}: what the bprop returns is unknown until run time (Python-only code in it?), "
             "which ms.jit and graph mode cannot compile"
         )
         self._op = op
         self._names = names
-        self._reducible = reducible
+        self._wide = wide  # of each input: the output that it is broadcast to
 
-    def judge(self, returned, *inputs):
-        inputs = inputs[: len(self._names)]
+    def judge(self, returned, *given):
+        *inputs, out = given
+        outs = out.items or (out,)
         for name, each in zip(self._names, inputs, strict=True):
             if each.kind == "tensor" and each.dtype.startswith("complex"):
                 raise _errors.make(
@@ -64,17 +65,15 @@ class Verdict(_Constant):
                 is_float(each),
                 each.shape,
                 each.dtype,
-                reducible,
+                None if wide is None else outs[wide].shape,
             )
-            for name, each, reducible in zip(self._names, inputs, self._reducible, strict=True)
+            for name, each, wide in zip(self._names, inputs, self._wide, strict=True)
         ]
         _bprop.settle(self._op, _as_returned(returned, due), due, _Adapter)
-        return tuple(
-            self._action(grad, each, reducible)
-            for grad, each, reducible in zip(returned.items, inputs, self._reducible, strict=True)
-        )
+        return tuple(map(self._action, returned.items, inputs))
 
-    def _action(self, grad, given, reducible: bool) -> int:
+    @staticmethod
+    def _action(grad, given) -> int:
         if not is_float(given):
             return ZEROS if given.kind == "tensor" else KEEP
         known = _abstract.is_known(grad.shape) and _abstract.is_known(given.shape)
@@ -97,8 +96,14 @@ def _as_returned(returned, due):
     if len(grads) == len(due):
         for k, item in enumerate(due):
             grad = grads[k]
-            if _Adapter.is_tensor(grad) and _abstract.may_be_equal(grad.shape, item.shape):
-                grads[k] = replace(grad, shape=item.shape)
+            for shape in (item.shape, item.wide):
+                if (
+                    shape is not None
+                    and _Adapter.is_tensor(grad)
+                    and _abstract.may_be_equal(grad.shape, shape)
+                ):
+                    grads[k] = replace(grad, shape=shape)
+                    break
     return tuple(grads)
 
 

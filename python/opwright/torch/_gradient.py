@@ -211,7 +211,9 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
         inputs.append(tensor)
         needed = tensor is not None and needs[i][0]
         shape, dtype = (tensor.shape, tensor.dtype) if tensor is not None else ((), None)
-        due.append(_bprop.Due(param.name, needed, tuple(shape), dtype, definition.broadcasts(i)))
+        output = definition.wide_output(i)
+        wide = tuple(ctx.out_specs[output][0][0]) if output is not None else None
+        due.append(_bprop.Due(param.name, needed, tuple(shape), dtype, wide))
     outs, douts = [], []
     for param, group, cotangents, specs in zip(
         definition.outputs, results, grads, ctx.out_specs, strict=True

@@ -72,7 +72,8 @@ def test_a_file_that_cannot_be_read_is_exit_2(tmp_path, write):
     assert result.returncode == 2
     assert "cannot read no.json: No such file or directory" in result.stdout
     assert "op.json:1:3: error: " in result.stdout, "the other files are checked all the same"
-    assert run("validate", ".", cwd=tmp_path).returncode == 2
+    (tmp_path / "empty").mkdir()
+    assert run("validate", "empty", cwd=tmp_path).returncode == 2
 
 
 @pytest.mark.parametrize(

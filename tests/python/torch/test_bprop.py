@@ -386,3 +386,18 @@ def test_a_gradient_lies_in_memory_of_its_own(probe, rule):
     assert_same((x.grad, y.grad), expected)
     places = {t.untyped_storage().data_ptr() for t in (x, y, z, dout, x.grad, y.grad)}
     assert len(places) == 6
+
+
+def test_a_gradient_larger_than_the_output_is_not_summed(libraries):
+    op = libraries("fused_broadcast").fused_broadcast
+
+    @op.bprop
+    def rule(x, b, s, out, dout):
+        return (dout * s).expand(4, 2, 3), dout * s, dout * (x + b)
+
+    x = torch.ones(2, 3, requires_grad=True)
+    try:
+        with pytest.raises(RuntimeError, match=r"input x has shape \[4, 2, 3\], \[2, 3\] is due"):
+            op(x, torch.ones(3), torch.ones(3)).sum().backward()
+    finally:
+        opwright._operator._bprops.pop(op.key)

@@ -350,3 +350,21 @@ def test_what_is_wrong_with_a_keyword_is_said(libraries, kwargs, code):
     with pytest.raises(opwright.Error) as raised:
         op(draw(2, 3), draw(3), **kwargs)
     assert raised.value.code == code
+
+
+def test_tensors_without_data_beside_such_with_data_are_refused(libraries):
+    op = libraries("fused_broadcast").fused_broadcast
+    x = torch.ones(2, 3)
+    with pytest.raises(opwright.CallError, match=r"on cpu and meta.*CL007"):
+        op(x, torch.ones(3, device="meta"), x)
+    assert op(*[t.to("meta") for t in (x, x, x)]).device.type == "meta"
+    with torch.device("meta"):
+        number = op(x, 1.0, 2.0)
+    assert torch.equal(number, torch.full((2, 3), 4.0))
+
+
+@pytest.mark.parametrize("number", [-1, 256])
+def test_a_number_out_of_range_is_refused_as_on_arrays(libraries, number):
+    op = libraries("inputs").choose
+    with pytest.raises(opwright.DTypeError, match=f"{number} of input level is out of range"):
+        op(torch.ones(2), torch.tensor([True, False]), number, 1)

@@ -245,3 +245,23 @@ def test_a_size_of_no_value_yet_is_pytorchs_own_question(libraries):  # S09
             probe(unknown, three, three)
         with pytest.raises(opwright.ShapeError, match=r"x \[3\] and w \[2\] must have equal"):
             probe(three, torch.empty(2), three)
+
+
+def test_a_library_is_looked_into_for_the_first_time_while_tracing(built):
+    library = opwright.load(built("elementwise"))
+    x = torch.ones(3)
+    traced = torch.compile(lambda x: library.square(x), fullgraph=True, backend="eager")
+    assert torch.equal(traced(x), x)
+
+
+def test_compiled_autograd(libraries):
+    square = libraries("elementwise").square
+    x = torch.full((3,), 2.0, requires_grad=True)
+    with torch._dynamo.config.patch(compiled_autograd=True):
+
+        @torch.compile(backend="eager")
+        def step():
+            square(x).sum().backward()
+
+        step()
+    assert torch.equal(x.grad, torch.full((3,), 4.0))
