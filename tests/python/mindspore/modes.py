@@ -69,7 +69,7 @@ def forward(function, inputs, mode="pynative"):
         else:
             made = ms.jit(fixed(function, len(inputs)))(*inputs)
         for value in flat(made):
-            value.asnumpy()
+            array(value)
         return made
 
 
@@ -111,7 +111,7 @@ def gradient(loss, inputs, positions=None, mode="pynative"):
         else:
             made = ms.jit(fixed(compiled, len(inputs)))(*inputs)
         for value in flat(made):
-            value.asnumpy()
+            array(value)
         return made
 
 
@@ -192,6 +192,8 @@ def array(value):
     """A float64 array (or an integer one) of a tensor, or of what numpy takes."""
     if isinstance(value, Tensor):
         value = value.astype(ms.float32) if value.dtype == ms.bfloat16 else value
+        if value.dtype == ms.bfloat16:  # which MindSpore gives to no numpy 2
+            value = value.astype(ms.float32)
         value = value.asnumpy()
     return np.asarray(value)
 
