@@ -191,9 +191,8 @@ TOLERANCE = {"Float16": 4e-3, "BFloat16": 3e-2, "Float32": 2e-6, "Float64": 1e-1
 def array(value):
     """A float64 array (or an integer one) of a tensor, or of what numpy takes."""
     if isinstance(value, Tensor):
+        # MindSpore gives bfloat16 to no numpy 2.
         value = value.astype(ms.float32) if value.dtype == ms.bfloat16 else value
-        if value.dtype == ms.bfloat16:  # which MindSpore gives to no numpy 2
-            value = value.astype(ms.float32)
         value = value.asnumpy()
     return np.asarray(value)
 

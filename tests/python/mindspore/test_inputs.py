@@ -128,6 +128,8 @@ def test_no_rows_give_gradients_of_zero_to_what_is_not_empty(libraries):  # E01
 
 @pytest.mark.parametrize("dtype", [ms.float16, ms.bfloat16, ms.float32, ms.float64], ids=str)
 def test_each_float_column_gives_its_own_dtype(libraries, dtype):
+    if dtype == ms.bfloat16 and int(np.__version__.split(".")[0]) >= 2:
+        pytest.skip("MindSpore 2.10 compiles no bfloat16 constant with numpy 2")
     x = draw(4, 5, dtype=dtype)
     made = everywhere(libraries("elementwise").square, (x,), (0,))
     assert made.values.dtype == dtype
