@@ -79,6 +79,8 @@ class Custom(ops.Custom):
         self._operator = operator
         self._inferred = {}  # by _abstract.key_of
         _bridge.point_at(self, operator._core.token, len(definition.outputs))
+        if definition.side_effect:  # compiled graphs drop no such call and merge no two
+            super().add_prim_attr("side_effect_io", True)
         for name, value in self._attrs.items():
             self._pass_attr(name, value)
 

@@ -135,3 +135,22 @@ OPWRIGHT_FUNCTION(grow, Grow)
 )
 
 GROUPS = {**SHARED, "product": product, "several": several}
+
+
+# y = x + the number of calls so far: a call has an effect.
+TICK = {
+    "op_name": "tick",
+    "input_desc": [{"name": "x", "dtype": ["float32"], "shape": [-2]}],
+    "output_desc": [{"name": "y", "dtype": ["float32"], "shape": [-2]}],
+    "shape_rule": "same(x)",
+    "side_effect": True,
+}
+TICK_SOURCE = """
+#include <opwright/kernel.h>
+void Tick(opwright::View<const float> x, opwright::View<float> y) {
+  static int calls = 0;
+  ++calls;
+  for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] = x.Data()[i] + static_cast<float>(calls);
+}
+OPWRIGHT_FUNCTION(tick, Tick)
+"""

@@ -5,8 +5,10 @@ import mindspore as ms
 import numpy as np
 import pytest
 from calls import draw, wide
+from conftest import write_operator
 from mindspore import Parameter, Tensor, nn
 from modes import MODES, close, everywhere, gradient, mode_of
+from operators import TICK, TICK_SOURCE
 
 import opwright
 
@@ -221,3 +223,24 @@ def test_an_error_of_a_result_that_is_never_read_is_told(built, run_python):  # 
         status=None,
     )
     assert "fail: the kernel failed: status words 42" in made.stderr
+
+
+def test_calls_with_an_effect_are_neither_merged_nor_dropped(tmp_path):
+    tick = opwright.load(write_operator(tmp_path / "tick", TICK, TICK_SOURCE)).tick
+    x = Tensor(np.zeros(1, np.float32))
+
+    def twice(x):
+        return tick(x), tick(x)
+
+    def unused(x):
+        tick(x)
+        return x + 0
+
+    for compiled in (twice, ms.jit(twice)):
+        first, second = compiled(x)
+        assert sorted([first.asnumpy()[0], second.asnumpy()[0]])[0] + 1 == max(
+            first.asnumpy()[0], second.asnumpy()[0]
+        )
+    before = tick(x).asnumpy()[0]
+    ms.jit(unused)(x).asnumpy()
+    assert tick(x).asnumpy()[0] == before + 2
