@@ -29,6 +29,13 @@ TEST(Names, KeywordsAndLibraryFunctionsAreRefused) {
     EXPECT_EQ(Ids(Named(name)), std::vector<std::string>()) << name;
 }
 
+TEST(Names, NamesOfTheLibraryItselfAreRefused) {
+  for (const char* name : {"opwright_torch_call", "note", "operators", "entry_0", "torch_call_12"})
+    EXPECT_EQ(Ids(Named(name)), std::vector<std::string>{"MD012"}) << name;
+  for (const char* name : {"entry_gate", "torch_call_all", "notes", "operator_norm"})
+    EXPECT_EQ(Ids(Named(name)), std::vector<std::string>()) << name;
+}
+
 TEST(Names, ArgumentsOfTheCallAreRefused) {
   for (const char* name : {"self", "name", "out", "dout", "cls", "lambda"})
     EXPECT_EQ(Ids(Op(Float(name), Float("y"))), std::vector<std::string>{"MD012"}) << name;
