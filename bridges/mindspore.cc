@@ -15,6 +15,7 @@
 #include "entries/mindspore/arguments.h"
 #include "entries/mindspore/attrs.h"
 #include "entries/mindspore/shapes.h"
+#include "entries/mindspore/throwing.h"
 #include "registry/tokens.h"
 #include "runtime/dtype.h"
 #include "runtime/strided.h"
@@ -30,8 +31,7 @@ std::shared_ptr<Operator> OperatorOf(const ExtraReader& reader) {
   if (op != nullptr) return op;
   throw std::runtime_error(
       "the operator of this graph is not loaded in this process; load its library with "
-      "opwright.load "
-      "before the graph runs [LD013]");
+      "opwright.load before the graph runs [LD013]");
 }
 
 opwright::Status Call(Operator& op, ExtraReader& reader, const OpwrightAotCall& call) {
@@ -111,16 +111,10 @@ opwright::Status Reduce(ExtraReader& reader, const OpwrightAotCall& call) {
 }
 
 template <class Body>
-int Throwing(const OpwrightAotCall& call, const Body& body) {
-  std::string failure;
-  {
-    ExtraReader reader(call.extra);
-    const std::shared_ptr<Operator> op = OperatorOf(reader);
-    const opwright::Status status = body(*op, reader, call);
-    if (status.ok()) return 0;
-    failure = status.error().Text();
-  }
-  throw std::runtime_error(failure);
+int WithOperator(const OpwrightAotCall& call, const Body& body) {
+  ExtraReader reader(call.extra);
+  const std::shared_ptr<Operator> op = OperatorOf(reader);
+  return ThrowIfError(body(*op, reader, call));
 }
 
 }  // namespace
@@ -132,8 +126,8 @@ using opwright::entries::ExtraReader;
 
 OPWRIGHT_EXPORT int opwright_call(int n, void** params, int* ndims, int64_t** shapes,
                                   const char** dtypes, void*, void* extra) {
-  return opwright::entries::Throwing({n, params, ndims, shapes, dtypes, extra},
-                                     opwright::entries::Call);
+  return opwright::entries::WithOperator({n, params, ndims, shapes, dtypes, extra},
+                                         opwright::entries::Call);
 }
 
 OPWRIGHT_EXPORT OpwrightVector opwright_callInferShape(int* ndims, int64_t** shapes, void* extra) {
@@ -146,21 +140,15 @@ OPWRIGHT_EXPORT OpwrightVector opwright_callInferShape(int* ndims, int64_t** sha
 
 OPWRIGHT_EXPORT int opwright_gradient(int n, void** params, int* ndims, int64_t** shapes,
                                       const char** dtypes, void*, void* extra) {
-  return opwright::entries::Throwing({n, params, ndims, shapes, dtypes, extra},
-                                     opwright::entries::Gradient);
+  return opwright::entries::WithOperator({n, params, ndims, shapes, dtypes, extra},
+                                         opwright::entries::Gradient);
 }
 
 OPWRIGHT_EXPORT int opwright_reduce(int n, void** params, int* ndims, int64_t** shapes,
                                     const char** dtypes, void*, void* extra) {
-  std::string failure;
-  {
-    ExtraReader reader(extra);
-    const opwright::Status status =
-        opwright::entries::Reduce(reader, {n, params, ndims, shapes, dtypes, extra});
-    if (status.ok()) return 0;
-    failure = status.error().Text();
-  }
-  throw std::runtime_error(failure);
+  ExtraReader reader(extra);
+  return opwright::entries::ThrowIfError(
+      opwright::entries::Reduce(reader, {n, params, ndims, shapes, dtypes, extra}));
 }
 
 OPWRIGHT_EXPORT OpwrightVector opwright_reduceInferShape(int* ndims, int64_t** shapes, void*) {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What MindSpore's ahead-of-time loader finds in an operator library: a function by the operator's
-// name and another one that infers shapes. MindSpore shows the words of a std::exception to the
-// user, and only the number of a returned code: so errors are thrown.
-#include <stdexcept>
-#include <string>
-
+// name and another one that infers shapes.
 #include "entries/host.h"
 #include "entries/mindspore/arguments.h"
 #include "entries/mindspore/attrs.h"
 #include "entries/mindspore/shapes.h"
+#include "entries/mindspore/throwing.h"
 #include "opwright/stub.h"
 #include "runtime/launch.h"
 
@@ -59,13 +56,7 @@ opwright::Status Call(int32_t index, const OpwrightAotCall& call) {
 extern "C" {
 
 int opwright_mindspore_call(int32_t index, const OpwrightAotCall* call) {
-  std::string failure;
-  {
-    const opwright::Status status = opwright::entries::Call(index, *call);
-    if (status.ok()) return 0;
-    failure = status.error().Text();
-  }
-  throw std::runtime_error(failure);
+  return opwright::entries::ThrowIfError(opwright::entries::Call(index, *call));
 }
 
 OpwrightVector opwright_mindspore_infer(int32_t index, int* ndims, int64_t** shapes, void* extra) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "entries/mindspore/attrs.h"
+#include "entries/mindspore/throwing.h"
 
 namespace opwright::entries {
 namespace {
@@ -70,13 +71,8 @@ OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int32_t num_given, in
   if (!known) return ToMindSpore(InferPartialShapes(def, inputs, attrs));
 
   auto* result = arena.Make<InferredOutput>(def.num_outputs);
-  std::string failure;
-  {
-    const opwright::Status status =
-        infer(context, ShapesOnly(def, num_given, ndims, shapes, arena), attrs, result, arena);
-    if (!status.ok()) failure = status.error().Text();
-  }
-  if (!failure.empty()) throw std::runtime_error(failure);
+  ThrowIfError(
+      infer(context, ShapesOnly(def, num_given, ndims, shapes, arena), attrs, result, arena));
   if (num_given < def.num_inputs && !IsKnown(InferPartialShapes(def, inputs, attrs)))
     throw std::runtime_error(
         StrCat(def.name, ": MindSpore does not say whether the optional input ",

@@ -2,6 +2,7 @@
 #include "entries/torch/schema.h"
 
 #include "base/text.h"
+#include "runtime/attrs.h"
 
 namespace opwright::entries {
 namespace {
@@ -23,14 +24,6 @@ std::string FloatText(double value) {
   std::string text = StrCat(value);
   if (text.find_first_of(".ein") == text.npos) text += ".0";
   return text;
-}
-
-template <class T, class Text>
-std::string ListText(const OpwrightAttr& attr, const Text& text) {
-  std::string out = "[";
-  for (int64_t k = 0; k < attr.size; ++k)
-    out += StrCat(k > 0 ? ", " : "", text(static_cast<const T*>(attr.value.data)[k]));
-  return out + "]";
 }
 
 // The default of an attribute as the schema language writes it; "" when it cannot.

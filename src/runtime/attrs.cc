@@ -21,14 +21,6 @@ namespace {
 
 bool IsList(int32_t type) { return type >= kOpwrightAttrListInt; }
 
-template <class T, class Text>
-std::string ListText(const OpwrightAttr& attr, const Text& text) {
-  std::string out = "[";
-  for (int64_t k = 0; k < attr.size; ++k)
-    out += StrCat(k > 0 ? ", " : "", text(static_cast<const T*>(attr.value.data)[k]));
-  return out + "]";
-}
-
 const char* BoolText(int64_t value) { return value != 0 ? "true" : "false"; }
 
 }  // namespace

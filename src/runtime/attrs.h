@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "opwright/c_api.h"
 #include "runtime/arena.h"
 
@@ -23,5 +24,14 @@ const char* AttrTypeName(int32_t type);
 
 // A value as a metadef writes it: 3, 0.5, true, "mean", [1, 2].
 std::string AttrText(const OpwrightAttr& attr);
+
+// "[a, b]" of a list attribute's items, which are of type T, as text(item) writes them.
+template <class T, class Text>
+std::string ListText(const OpwrightAttr& attr, const Text& text) {
+  std::string out = "[";
+  for (int64_t k = 0; k < attr.size; ++k)
+    out += StrCat(k > 0 ? ", " : "", text(static_cast<const T*>(attr.value.data)[k]));
+  return out + "]";
+}
 
 }  // namespace opwright

@@ -15,25 +15,14 @@ _NAMES = {
     6: "list_int", 7: "list_float", 8: "list_string", 9: "list_bool", 10: "list_list_int",
 }  # fmt: skip
 _TYPE = 5
-_SCALARS = {
-    1: int,
-    2: (int, float),
-    3: str,
-    4: bool,
-    6: int,
-    7: (int, float),
-    8: str,
-    9: bool,
-    10: int,
-}
+_SCALARS = {1: int, 2: (int, float), 3: str, 4: bool}
+_ITEMS = {6: 1, 7: 2, 8: 3, 9: 4, 10: 6}  # of lists
 
 
 def _fits(value, kind: int) -> bool:
-    if kind < 6:
+    if kind in _SCALARS:
         return isinstance(value, _SCALARS[kind]) and (kind == 4 or not isinstance(value, bool))
-    return isinstance(value, (list, tuple)) and all(
-        _fits(each, 6 if kind == 10 else {6: 1, 7: 2, 8: 3, 9: 4}[kind]) for each in value
-    )
+    return isinstance(value, (list, tuple)) and all(_fits(each, _ITEMS[kind]) for each in value)
 
 
 def _of_python(value):

@@ -44,10 +44,29 @@ def is_partial(primitive) -> bool:
     return PARTIAL in primitive.attrs
 
 
-def keep(inferred: dict, key, value, most: int = 256) -> None:
-    if len(inferred) >= most:
-        inferred.clear()
-    inferred[key] = value
+def infer_once(inferred: dict, arguments, infer, most: int = 256) -> dict:
+    """What infer(arguments) says, by _abstract.key_of in `inferred` from then on."""
+    key = _abstract.key_of(arguments)
+    found = inferred.get(key)
+    if found is None:
+        found = infer(arguments)
+        if key is not None:
+            if len(inferred) >= most:
+                inferred.clear()
+            inferred[key] = found
+    return dict(found)
+
+
+def inferred_of(shapes, dtypes) -> dict:
+    """The answer of an __infer__, from shape and dtype of each output."""
+    if len(shapes) == 1:
+        shapes, dtypes = shapes[0], dtypes[0]
+    return {"shape": shapes, "dtype": dtypes, "value": None}
+
+
+def never(*given):
+    """Stands where mindspore.ops.Custom takes out_shape and out_dtype."""
+    raise AssertionError("__infer__ answers")
 
 
 class Like(ops.Custom):
@@ -55,22 +74,16 @@ class Like(ops.Custom):
     k."""
 
     def __init__(self, function: str, like: tuple[int, ...], token: int, bprop):
-        super().__init__(f"{LIBRARY}:{function}", _never, _never, "aot", bprop)
+        super().__init__(f"{LIBRARY}:{function}", never, never, "aot", bprop)
         self._like = like
         self._arguments = (function, like, token, bprop)
         self._added = {}
         self._twin = None
-        self._inferred = {}  # by _abstract.key_of
+        self._inferred = {}
         point_at(self, token, len(like))
 
     def __infer__(self, *arguments):
-        key = _abstract.key_of(arguments)
-        found = self._inferred.get(key)
-        if found is None:
-            found = self._infer(arguments)
-            if key is not None:
-                keep(self._inferred, key, found)
-        return dict(found)
+        return infer_once(self._inferred, arguments, self._infer)
 
     def _infer(self, arguments) -> dict:
         every = [_abstract.of_infer(argument) for argument in arguments]
@@ -78,10 +91,7 @@ class Like(ops.Custom):
             self.add_prim_attr(PARTIAL, True)
         given = [every[k] for k in self._like]
         shapes = tuple([0] if each.kind == "str" else list(each.shape) for each in given)
-        dtypes = tuple(map(_tensor_type, given))
-        if len(given) == 1:
-            shapes, dtypes = shapes[0], dtypes[0]
-        return {"shape": shapes, "dtype": dtypes, "value": None}
+        return inferred_of(shapes, tuple(map(_tensor_type, given)))
 
     def __call__(self, *inputs):
         return self._twin_of()(*inputs) if is_partial(self) else super().__call__(*inputs)
@@ -98,10 +108,6 @@ class Like(ops.Custom):
         """An attribute that the library reads."""
         self._added[name] = value
         self.add_prim_attr(name, value)
-
-
-def _never(*given):
-    raise AssertionError("__infer__ answers")
 
 
 def _tensor_type(given):

@@ -11,7 +11,7 @@ from mindspore.graph import api
 from opwright import _errors
 from opwright._operator import Operator
 from opwright.mindspore import _attributes
-from opwright.mindspore._custom import Custom
+from opwright.mindspore._custom import Custom, make_custom
 
 # One primitive for each operator and attributes, with the rules that are bound now.
 _customs: dict[tuple, Custom] = {}
@@ -25,7 +25,7 @@ def custom_for(op: Operator, attrs: dict) -> Custom:
     if made is None:
         if len(_customs) >= _MOST:
             _customs.clear()
-        made = _customs[key] = _make(op, known)
+        made = _customs[key] = make_custom((op,), known)
     made.hold(op)
     return made
 
@@ -36,13 +36,6 @@ def forget_rules() -> None:
     api.ms_compile_cache.clear()
     for compiled in api.cells_compile_cache.values():
         compiled.clear()
-
-
-def _make(op: Operator, known: dict) -> Custom:
-    made = Custom(op)
-    for name, value in known.items():
-        made.add_prim_attr(name, value)
-    return made
 
 
 def _check_count(op: Operator, count: int) -> None:
@@ -101,7 +94,7 @@ class Call:
 def _custom_in_graph(op, names, values):
     # None that PyNative mode uses: what MindSpore finds out of a graph's shapes stays there.
     attrs = dict(zip(names, values, strict=True))
-    made = _make(op, _attributes.known(op.name, op.definition, attrs))
+    made = make_custom((op,), _attributes.known(op.name, op.definition, attrs))
     made.one_graph = True
     return made
 

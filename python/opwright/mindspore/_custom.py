@@ -71,13 +71,13 @@ class Custom(ops.Custom):
         self._attrs = from_reg_info(definition, reg_info)
         super().__init__(
             f"{_bridge.LIBRARY}:opwright_call",
-            self._never,
-            self._never,
+            _bridge.never,
+            _bridge.never,
             "aot",
             _gradient.of_operator(operator, bprop, self._attrs),
         )
         self._operator = operator
-        self._inferred = {}  # by _abstract.key_of
+        self._inferred = {}
         _bridge.point_at(self, operator._core.token, len(definition.outputs))
         if definition.side_effect:  # compiled graphs drop no such call and merge no two
             super().add_prim_attr("side_effect_io", True)
@@ -96,17 +96,12 @@ class Custom(ops.Custom):
                     )
         rule = None
         if bprop is not None:
-            self._count = _gradient.inputs_of(target.name, bprop)
-            rule = _gradient.of_function(target.name, bprop)
+            rule, self._count = _gradient.of_function(target.name, bprop)
         func = target.func
         if target.func_type == "pyfunc":
             func = _pyfunc.checked(target.name, func, out_shape, out_dtype)
         super().__init__(func, out_shape, out_dtype, target.func_type, rule, reg_info)
         _bridge.mark_unique(self)
-
-    @staticmethod
-    def _never(*given):
-        raise AssertionError("__infer__ answers")
 
     def add_prim_attr(self, name, value):
         """An attribute of the operator, or one of MindSpore's own."""
@@ -158,13 +153,7 @@ class Custom(ops.Custom):
         self._check_count(len(arguments))
         if self._operator is None:
             return self._infer_declared(arguments)
-        key = _abstract.key_of(arguments)
-        found = self._inferred.get(key)
-        if found is None:
-            found = self._infer_ours(arguments)
-            if key is not None:
-                _bridge.keep(self._inferred, key, found)
-        return dict(found)
+        return _bridge.infer_once(self._inferred, arguments, self._infer_ours)
 
     def _infer_declared(self, arguments):
         name = self._opwright_name
@@ -183,7 +172,7 @@ class Custom(ops.Custom):
         shapes = _declared.settle(name, out_shape, arguments, "shape")
         dtypes = _declared.settle(name, out_dtype, arguments, "dtype")
         _declared.check_counts(name, {"out_shape": len(shapes), "out_dtype": len(dtypes)})
-        return _inferred(shapes, dtypes)
+        return _bridge.inferred_of(shapes, dtypes)
 
     def _infer_ours(self, arguments):
         operator = self._operator
@@ -211,7 +200,7 @@ class Custom(ops.Custom):
             names = [param.dtypes[column] for param in definition.outputs]
         dtypes = tuple(tensor_type_of(name) for name in names)
         self._compare(arguments, shapes, dtypes)
-        return _inferred(shapes, dtypes)
+        return _bridge.inferred_of(shapes, dtypes)
 
     def _partial_shapes(self, given) -> tuple[list[int], ...]:
         """While dimensions are unknown. When the graph runs, MindSpore asks our library for
@@ -270,16 +259,16 @@ class Custom(ops.Custom):
 
     def __deepcopy__(self, memo):
         """One of its own, as a copied model wants it. MindSpore's own copy fails."""
-        return _restore((self._resolved, *self._arguments[1:]), self._own_attrs)
+        return make_custom((self._resolved, *self._arguments[1:]), self._own_attrs)
 
     def __copy__(self):
         return self.__deepcopy__({})
 
     def __reduce__(self):
-        return _restore, ((self._resolved, *self._arguments[1:]), self._own_attrs)
+        return make_custom, ((self._resolved, *self._arguments[1:]), self._own_attrs)
 
 
-def _restore(arguments: tuple, attrs: dict) -> Custom:
+def make_custom(arguments: tuple, attrs: dict) -> Custom:
     made = Custom(*arguments)
     for name, value in attrs.items():
         made.add_prim_attr(name, value)
@@ -300,9 +289,3 @@ def _words(declared) -> str:
         for each in declared
     ]
     return texts[0] if len(texts) == 1 else "(" + ", ".join(texts) + ")"
-
-
-def _inferred(shapes, dtypes) -> dict:
-    if len(shapes) == 1:
-        shapes, dtypes = shapes[0], dtypes[0]
-    return {"shape": shapes, "dtype": dtypes, "value": None}

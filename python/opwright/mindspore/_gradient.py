@@ -40,14 +40,13 @@ def of_operator(op, rule, attrs: dict):
 
 
 def of_function(name: str, rule):
-    """The bprop of what is not ours: only the rule says how many inputs there are. None without a
-    rule; the number of inputs then comes with the first call."""
-    count = inputs_of(name, rule)
+    """The bprop of what is not ours, and the number of inputs, which only the rule says."""
+    count = _inputs_of(name, rule)
     names = tuple(str(i) for i in range(count))
-    return _checked(name, readable(name, rule), names, (None,) * count)
+    return _checked(name, readable(name, rule), names, (None,) * count), count
 
 
-def inputs_of(name: str, rule) -> int:
+def _inputs_of(name: str, rule) -> int:
     """How many inputs a rule is for: its parameters but out and dout."""
     if not callable(rule):
         raise _errors.make(

@@ -15,13 +15,12 @@ import importlib.util
 import inspect
 import os
 import sys
-import threading
 import types
-from pathlib import Path
 
 import mindspore as ms
 
-from opwright import _core, _errors
+from opwright import _errors
+from opwright.mindspore import _cached
 
 _PARTIAL = """
 def bind(rule, before, named):
@@ -43,11 +42,9 @@ _PYTHON_ONLY = ("asnumpy",)
 def module_of(text: str):
     """A module of this text in a file of the cache, which is written once and stays."""
     name = "_opwright_" + hashlib.sha256(text.encode()).hexdigest()[:20]
-    path = Path(_core.cache_folder("mindspore")) / f"{name}.py"
+    path = _cached.path_of(f"{name}.py")
     if not path.exists() or path.read_text() != text:
-        own = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-        own.write_text(text)
-        own.replace(path)
+        _cached.place(path, lambda own: own.write_text(text))
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import ctypes
 import difflib
+import functools
 import hashlib
 import os
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 from typing import NamedTuple
 
 from opwright import _core, _errors
-from opwright._operator import Operator, build, load, only_forward
+from opwright._operator import Operator, build, pick
+from opwright.mindspore import _cached
 
 _HERE = ("aot", "pyfunc", "customize")
 _LATER = ("akg", "hybrid", "tvm")
@@ -107,12 +108,15 @@ def _in_library(func) -> Target:
     if Path(path).suffix in (".cc", ".cpp", ".cu"):
         return _source(path, name)
     try:
-        library = load(path)
+        return _ours(path, name)
     except _errors.LoadError as error:
         if error.code != "LD007":  # a sound library, and not one of ours
             raise
         return Target(name, None, _foreign(path, name), "aot")
-    operator = library[name] if name else only_forward(library)
+
+
+def _ours(library: str, name: str) -> Target:
+    operator = pick(library, name or None, None)
     return Target(operator.name, operator, None, "aot")
 
 
@@ -121,9 +125,7 @@ def _source(path: str, name: str) -> Target:
     if Path(path).suffix == ".cu":
         raise _errors.make("CL021", f"{path} is CUDA, which does not run on the CPU")
     if not os.path.isfile(path) or (Path(path).parent / "op.json").exists():
-        library = load(build(path))
-        operator = library[name] if name else only_forward(library)
-        return Target(operator.name, operator, None, "aot")
+        return _ours(build(path), name)
     return Target(name, None, _foreign(_compiled(path), name), "aot")
 
 
@@ -138,9 +140,9 @@ def _compiled(path: str) -> str:
     command += ["-D_GLIBCXX_USE_CXX11_ABI=0", f"-I{include}", f"-I{Path(path).resolve().parent}"]
     content = Path(path).read_bytes() + "\0".join(command).encode()
     key = hashlib.sha256(content).hexdigest()[:20]
-    out = Path(_core.cache_folder("mindspore")) / f"{Path(path).stem}-{key}.so"
-    if not out.exists():
-        own = out.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+    out = _cached.path_of(f"{Path(path).stem}-{key}.so")
+
+    def compile_to(own: Path) -> None:
         done = subprocess.run(
             [*command, path, "-o", str(own)], capture_output=True, text=True, check=False
         )
@@ -150,7 +152,9 @@ def _compiled(path: str) -> str:
             raise _errors.make(
                 "BD013", f"{path} has no op.json beside it and does not compile: {words}"
             )
-        own.replace(out)
+
+    if not out.exists():
+        _cached.place(out, compile_to)
     return str(out)
 
 
@@ -169,11 +173,9 @@ def _foreign(path: str, name: str) -> str:
     content = hashlib.sha256(Path(real).read_bytes()).hexdigest()
     if _opened.setdefault(real, content) != content:
         # Rebuilt under its name: MindSpore would go on with what it has open.
-        copy = Path(_core.cache_folder("mindspore")) / f"{Path(real).stem}-{content[:20]}.so"
+        copy = _cached.path_of(f"{Path(real).stem}-{content[:20]}.so")
         if not copy.exists():
-            own = copy.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-            shutil.copyfile(real, own)
-            own.replace(copy)
+            _cached.place(copy, functools.partial(shutil.copyfile, real))
         real = str(copy)
     try:
         library = ctypes.CDLL(real, mode=os.RTLD_LAZY | os.RTLD_LOCAL)

@@ -93,9 +93,13 @@ def around_rule(rule, count: int, verdict, settles):
     return module.bind(rule, verdict, *settles)
 
 
-def refusal(count: int, refuse):
+def _all_zeros(text: str, count: int):
     settled = "".join(f"zeros({name}), " for name in _names(count))
-    return module_of(_REFUSAL.format(inputs=_inputs(count), settled=settled)).bind(refuse, zeros)
+    return module_of(text.format(inputs=_inputs(count), settled=settled))
+
+
+def refusal(count: int, refuse):
+    return _all_zeros(_REFUSAL, count).bind(refuse, zeros)
 
 
 def present(x):
@@ -126,8 +130,7 @@ def around_backward(backward, count: int, arguments: list[str], given: list[int]
 
 def nothing(count: int):
     """Zeros: no gradient comes through an operator whose outputs are all integers."""
-    settled = "".join(f"zeros({name}), " for name in _names(count))
-    return module_of(_NOTHING.format(inputs=_inputs(count), settled=settled)).bind(zeros)
+    return _all_zeros(_NOTHING, count).bind(zeros)
 
 
 def around_second(rule, count: int, places: list[int], order: list[int]):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operator libraries for the tests, built once a session, and Python programs of their own."""
 
-import json
 import os
 import subprocess
 import sys
@@ -13,7 +12,8 @@ import pytest
 
 import opwright
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 # For this process, which reads it at each use, and for those that tests start.
 _cache = tempfile.TemporaryDirectory(prefix="opwright-test-cache-")
@@ -23,14 +23,9 @@ os.environ["OPWRIGHT_CACHE"] = _cache.name
 @pytest.fixture(scope="session")
 def write_folder():
     """write_folder(path, metadef, source): an operator folder of one metadef or a list of them."""
+    from operator_libraries import write_operator
 
-    def write(folder, metadef, source):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "op.json").write_text(json.dumps(metadef), encoding="utf-8")
-        (folder / "kernel.cpp").write_text(source, encoding="utf-8")
-        return folder
-
-    return write
+    return write_operator
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operator libraries for the tests, built once a session; fresh processes; a folder for dumps."""
 
-import json
 import os
 import pathlib
 import subprocess
@@ -11,8 +10,7 @@ import tempfile
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 # `sources`: the operators that the PyTorch adapter is tested with.
 sys.path.append(str(HERE.parent / "torch"))
 
@@ -22,17 +20,8 @@ os.environ["OPWRIGHT_CACHE"] = _cache.name
 os.environ.setdefault("GLOG_v", "4")
 
 import mindspore as ms  # noqa: E402
+from operator_libraries import built, libraries  # noqa: E402, F401
 from operators import GROUPS  # noqa: E402
-
-import opwright  # noqa: E402
-
-
-def write_operator(folder: pathlib.Path, metadef, source: str) -> pathlib.Path:
-    """An operator folder of a metadef, or a list of them, and one source."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "op.json").write_text(json.dumps(metadef))
-    (folder / "kernel.cpp").write_text(source)
-    return folder
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -53,32 +42,8 @@ def _pynative():
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory):
-    """built(name): the path of the library of a group, or of an example."""
-    paths = {}
-
-    def build(name: str) -> str:
-        if name not in paths:
-            folder = ROOT / "examples" / name
-            if name in GROUPS:
-                folder = write_operator(tmp_path_factory.mktemp(name) / name, *GROUPS[name])
-            paths[name] = opwright.build(folder)
-        return paths[name]
-
-    return build
-
-
-@pytest.fixture(scope="session")
-def libraries(built):
-    """libraries(name): the loaded library of a group."""
-    loaded = {}
-
-    def load(name: str) -> opwright.Library:
-        if name not in loaded:
-            loaded[name] = opwright.load(built(name))
-        return loaded[name]
-
-    return load
+def groups():
+    return GROUPS
 
 
 @pytest.fixture(scope="session")

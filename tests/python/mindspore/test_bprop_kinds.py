@@ -242,7 +242,7 @@ def test_operator_bprop_binds_a_rule(built, tmp_path):
 
 
 def test_the_decorator_binds_and_binds_anew(tmp_path):
-    from conftest import write_operator
+    from operator_libraries import write_operator
     from operators import product as group
 
     folder = write_operator(tmp_path / "product", *group)

@@ -8,9 +8,9 @@ import mindspore as ms
 import numpy as np
 import pytest
 from calls import draw, wide
-from conftest import write_operator
 from mindspore import ops
 from modes import FORWARD, close, everywhere, forward
+from operator_libraries import write_operator
 from operators import GROW, GROW_SOURCE
 
 import acl

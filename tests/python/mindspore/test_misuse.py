@@ -7,7 +7,7 @@ import re
 import misuse
 import numpy as np
 import pytest
-from conftest import ROOT
+from operator_libraries import ROOT
 
 from opwright.mindspore import Custom
 

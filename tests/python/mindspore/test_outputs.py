@@ -5,9 +5,9 @@ import mindspore as ms
 import numpy as np
 import pytest
 from calls import draw, wide
-from conftest import write_operator
 from mindspore import Parameter, Tensor, nn
 from modes import MODES, close, everywhere, gradient, mode_of
+from operator_libraries import write_operator
 from operators import TICK, TICK_SOURCE
 
 import opwright

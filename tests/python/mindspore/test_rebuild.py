@@ -9,9 +9,9 @@ import mindspore as ms
 import numpy as np
 import pytest
 from calls import draw, wide
-from conftest import write_operator
 from mindspore import Tensor
 from modes import FORWARD, Net, close, everywhere, forward, gradient, mode_of
+from operator_libraries import write_operator
 from operators import GROW, GROW_SOURCE
 
 import opwright

@@ -40,7 +40,7 @@ OPWRIGHT_FUNCTION(bprop_probe, Probe)
 
 @pytest.fixture(scope="module")
 def probe(tmp_path_factory):
-    from conftest import write_operator
+    from operator_libraries import write_operator
 
     folder = write_operator(tmp_path_factory.mktemp("probe") / "probe", ADD, SOURCE)
     return opwright.load(folder).bprop_probe

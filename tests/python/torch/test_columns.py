@@ -8,7 +8,7 @@ import threading
 import pytest
 import torch
 from calls import assert_same, draw
-from conftest import write_operator
+from operator_libraries import write_operator
 
 import opwright
 

@@ -421,7 +421,7 @@ def test_autocast_mixes_are_promoted(libraries):  # D01
 
 
 def test_a_backward_operator_that_is_not_in_the_library_is_named(tmp_path):  # G01
-    from conftest import write_operator
+    from operator_libraries import write_operator
     from sources import GROUPS
 
     metadefs, source = GROUPS["element_add"]

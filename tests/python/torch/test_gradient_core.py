@@ -9,7 +9,7 @@ import itertools
 import pytest
 import torch
 from calls import WITH_GRADIENT, Case, draw, fused, linear, scattered, tensors
-from conftest import write_operator
+from operator_libraries import write_operator
 from test_columns import METADEFS, SOURCE
 
 import opwright

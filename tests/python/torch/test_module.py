@@ -6,7 +6,7 @@ import io
 import pytest
 import torch
 from calls import assert_same, draw
-from conftest import ROOT, write_operator
+from operator_libraries import ROOT, write_operator
 
 import opwright
 

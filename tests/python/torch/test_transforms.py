@@ -81,7 +81,7 @@ def test_what_is_detached_inside_stays_so(libraries):
 
 
 def test_a_python_rule_works_below_transforms(tmp_path):
-    from conftest import write_operator
+    from operator_libraries import write_operator
     from sources import GROUPS
 
     metadefs, source = GROUPS["element_add"]

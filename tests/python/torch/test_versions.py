@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from calls import assert_same
-from conftest import write_operator
+from operator_libraries import write_operator
 
 import opwright
 
