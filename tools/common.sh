@@ -12,8 +12,10 @@ die() {
 }
 
 # Configures each time, which takes a second at most: the build environment may be newer than the cache.
-build_preset() {
-  step "building preset $1"
-  cmake --preset "$1"
-  cmake --build --preset "$1" -j "$jobs"
+build_preset() { # PRESET [TARGET...]
+  local preset=$1
+  shift
+  step "building preset $preset"
+  cmake --preset "$preset"
+  cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"}
 }

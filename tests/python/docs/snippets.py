@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the fenced blocks of a Markdown page, in order, as its reader would.
 
-A block whose first line is "```LANGUAGE FILE" is written to FILE; ```bash and ```python blocks run.
+A block after a line "`FILE`" is written to FILE; other ```bash and ```python blocks run.
 A ```text block after one that ran holds what it prints: "..." stands for anything.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[3]
-FENCE = re.compile(r"^```(\w+)(?: +([^\s`]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^(?:`([^\s`]+)`\n\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
@@ -26,7 +26,7 @@ class Block(NamedTuple):
 def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     return [
-        Block(found[1], found[2] or "", found[3], text.count("\n", 0, found.start()) + 1)
+        Block(found[2], found[1] or "", found[3], text.count("\n", 0, found.start()) + 1)
         for found in FENCE.finditer(text)
     ]
 
