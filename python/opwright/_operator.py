@@ -129,8 +129,9 @@ class Operator:
         from opwright._bprop import check_signature
 
         check_signature(self, rule)
-        _bprops[self.key] = rule
-        _hooks.rule_bound()
+        if _bprops.get(self.key) is not rule:
+            _bprops[self.key] = rule
+            _hooks.rule_bound(self.key)
         return rule
 
     def infer(self, *args, **kwargs) -> Spec | tuple[Spec, ...]:
