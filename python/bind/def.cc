@@ -6,6 +6,7 @@
 #include "base/dtype_name.h"
 #include "bind.h"
 #include "entries/torch/schema.h"
+#include "runtime/attrs.h"
 #include "runtime/dtype.h"
 #include "runtime/partial_shape.h"
 #include "runtime/signature.h"
@@ -129,6 +130,10 @@ void AddNumbers(nb::module_& m) {
   m.attr("param_kinds") = Numbers({{"required", kOpwrightRequired},
                                    {"optional", kOpwrightOptional},
                                    {"dynamic", kOpwrightDynamic}});
+  nb::dict attr_types;
+  for (int type = kOpwrightAttrInt; type <= kOpwrightAttrListListInt; ++type)
+    attr_types[AttrTypeName(type)] = type;
+  m.attr("attr_types") = attr_types;
   m.attr("shape_rules") = Numbers({{"same", kOpwrightShapeSame},
                                    {"broadcast", kOpwrightShapeBroadcast},
                                    {"kernel", kOpwrightShapeKernel},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors of the core as Python exceptions, and the table of error ids.
+// Errors of the core as Python exceptions, the table of error ids, and words for them.
 #include "base/ids.h"
+#include "base/text.h"
 #include "bind.h"
 
 namespace opwright::python {
@@ -37,6 +38,12 @@ void InitErrors(nb::module_& m) {
         return rows;
       },
       "The rows of the table of errors: id, acl code, summary, cause, cure.");
+  m.def(
+      "nearest",
+      [](const std::string& word, const std::vector<std::string>& candidates) {
+        return Nearest(word, candidates);
+      },
+      "The candidate that the word was probably meant to be; \"\" when none is near.");
 }
 
 }  // namespace opwright::python

@@ -12,7 +12,7 @@ import weakref
 from opwright import _core
 
 # Framework -> the adapter module, which has enter(core_library), prepare(operator),
-# rule_bound(), closing() and follow().
+# rule_bound(key), closing() and follow().
 _ADAPTERS = {"torch": "opwright.torch._enter", "mindspore": "opwright.mindspore._enter"}
 
 _operators: weakref.WeakSet = weakref.WeakSet()
@@ -38,11 +38,11 @@ def enter(library: _core.Library) -> None:
             importlib.import_module(adapter).enter(library)
 
 
-def rule_bound() -> None:
-    """A Python rule was bound to an operator: what frameworks keep of graphs may be stale."""
+def rule_bound(key: int) -> None:
+    """A Python rule was bound to the operator: what frameworks keep of graphs may be stale."""
     for framework, adapter in _ADAPTERS.items():
         if _is_complete(framework):
-            importlib.import_module(adapter).rule_bound()
+            importlib.import_module(adapter).rule_bound(key)
 
 
 def closing() -> None:

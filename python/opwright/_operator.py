@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from opwright import _core, _errors, _hooks
-from opwright._definition import DYNAMIC, REQUIRED, Definition
+from opwright._arguments import misfit
+from opwright._definition import Definition
 
 _ndarray = np.ndarray  # one lookup less in each call
 
@@ -128,8 +129,9 @@ class Operator:
         from opwright._bprop import check_signature
 
         check_signature(self, rule)
-        _bprops[self.key] = rule
-        _hooks.rule_bound()
+        if _bprops.get(self.key) is not rule:
+            _bprops[self.key] = rule
+            _hooks.rule_bound(self.key)
         return rule
 
     def infer(self, *args, **kwargs) -> Spec | tuple[Spec, ...]:
@@ -240,35 +242,6 @@ def _root_module(kind: type) -> str:
         if root in _KNOWN or root in _NOT_YET:
             return root
     return ""
-
-
-def misfit(definition: Definition, inputs, tensors) -> tuple[str, str] | None:
-    """The id and words for the first input that is no tensor, number or list where one is due.
-
-    inputs: by position, those at the end may be left out; tensors: the types of tensors. The core
-    has the same words for what numpy's calls are refused for. Written so that Dynamo can trace it.
-    """
-    name = definition.name
-    every = [*inputs, *[None] * (len(definition.inputs) - len(inputs))]
-    for param, value in zip(definition.inputs, every, strict=True):
-        listed = param.kind == DYNAMIC
-        if listed and not isinstance(value, (list, tuple)):
-            return "CL001", f"{name}: input {param.name} takes a list of tensors"
-        for item in value if listed else () if value is None else (value,):
-            if isinstance(item, tensors):
-                continue
-            if not isinstance(item, (int, float)):
-                where = " in its list" if listed else ""
-                return "CL013", (
-                    f"{name}: input {param.name} is given {type(item).__name__}{where}, "
-                    "a tensor or a number is due"
-                )
-            if type(item) is int and not -(2**63) <= item < 2**63:
-                return "CL002", f"{name}: the number for input {param.name} does not fit int64"
-    for param, value in zip(definition.inputs, every, strict=True):
-        if value is None and param.kind == REQUIRED:
-            return "CL001", f"{name}: input {param.name} is required and was not given"
-    return None
 
 
 class Library:

@@ -36,10 +36,12 @@ std::string_view Refusal(FieldKind kind, std::string_view name) {
     return "is a function of the C or maths library";
   if (kind == FieldKind::kOpName && IsOwnName(name))
     return "is a name of Opwright's own in every library";
+  if (kind == FieldKind::kOpName && Contains(ListNames(), name))
+    return "is an attribute where operators are listed, acl.ops or a namespace of torch.ops";
   if (kind == FieldKind::kName && Contains(ArgumentNames(), name))
     return "is an argument that Opwright or a framework passes itself";
   if (kind == FieldKind::kNamespace && Contains(TakenNamespaces(), name))
-    return "is a namespace of torch itself";
+    return "is a name of torch.ops itself";
   return "";
 }
 

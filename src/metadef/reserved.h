@@ -22,7 +22,9 @@ std::span<const std::string_view> Keywords();
 std::span<const std::string_view> LibraryNames();
 // Arguments that Opwright and the frameworks pass themselves.
 std::span<const std::string_view> ArgumentNames();
-// Namespaces that belong to torch.
+// Attributes of acl.ops and of every namespace in torch.ops, which hide an operator of that name.
+std::span<const std::string_view> ListNames();
+// Namespaces that belong to torch, and attributes of torch.ops, which hide a namespace.
 std::span<const std::string_view> TakenNamespaces();
 // Functions of the shape rules.
 std::span<const std::string_view> RuleFunctions();

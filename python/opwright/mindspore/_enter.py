@@ -40,7 +40,7 @@ def closing() -> None:
     _pynative_executor.sync()
 
 
-def rule_bound() -> None:
+def rule_bound(key: int) -> None:
     forget_rules()
 
 

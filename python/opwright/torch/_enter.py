@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 
@@ -86,9 +87,14 @@ def prepare(op: Operator) -> None:
     op._calls[torch.nn.Parameter] = call
 
 
-def rule_bound() -> None:
-    """A Python rule was bound: see _cache_key."""
+def rule_bound(key: int) -> None:
+    """A Python rule was bound: what was compiled on disk (_cache_key) and in this process holds the
+    one before."""
     _cache_key.add_rule()
+    if key in _shape.traced:
+        _shape.traced.clear()
+        if "torch._dynamo" in sys.modules:
+            torch.compiler.reset()
 
 
 def closing() -> None:
@@ -98,7 +104,7 @@ def closing() -> None:
 def follow() -> None:
     """Completes what torch.ops.load_library has mapped, and what it maps later."""
     if any_rule():  # bound before PyTorch was there
-        rule_bound()
+        _cache_key.add_rule()
     kind = type(torch.ops)
     plain = kind.load_library
     if getattr(plain, "_opwright", False):

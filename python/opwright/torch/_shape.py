@@ -10,6 +10,9 @@ from opwright._definition import DYNAMIC, FORWARD, KERNEL, OPTIONAL, ShapeProgra
 from opwright._dtypes import name_of
 from opwright._operator import Operator, Spec
 
+# Operators by key that something has traced: compiled functions may hold them.
+traced: set[int] = set()
+
 
 def dtype_names(tensors) -> list[list[str]]:
     """The dtypes of the inputs as the core takes them, a list for each input."""
@@ -32,6 +35,7 @@ def fake_for(op: Operator):
     ]  # a gradient's, passed by keyword
 
     def fake(*inputs, **kwargs):
+        traced.add(op.key)
         given = as_lists(definition, inputs)
         attrs = {attr.name: kwargs.get(attr.name, attr.default) for attr in definition.attrs}
         try:

@@ -36,6 +36,13 @@ TEST(Names, NamesOfTheLibraryItselfAreRefused) {
     EXPECT_EQ(Ids(Named(name)), std::vector<std::string>()) << name;
 }
 
+TEST(Names, AttributesOfWhatListsOperatorsAreRefused) {
+  for (const char* name : {"name", "load_operator_library"})
+    EXPECT_EQ(Ids(Named(name)), std::vector<std::string>{"MD012"}) << name;
+  for (const char* name : {"names", "load_library", "path", "os"})
+    EXPECT_EQ(Ids(Named(name)), std::vector<std::string>()) << name;
+}
+
 TEST(Names, ArgumentsOfTheCallAreRefused) {
   for (const char* name : {"self", "name", "out", "dout", "cls", "lambda"})
     EXPECT_EQ(Ids(Op(Float(name), Float("y"))), std::vector<std::string>{"MD012"}) << name;
@@ -52,8 +59,11 @@ TEST(Names, AreUniqueAcrossInputsOutputsAndAttributes) {
 TEST(Names, Namespace) {
   EXPECT_EQ(Good(Named("a"))[0].ns, "opwright");
   EXPECT_EQ(Good(Op(Float("x"), Float("y"), R"(, "namespace": "my_ops")"))[0].ns, "my_ops");
-  EXPECT_EQ(Ids(Op(Float("x"), Float("y"), R"(, "namespace": "aten")")),
-            std::vector<std::string>{"MD012"});
+  for (const std::string taken : {"aten", "prim", "prims", "torch", "higher_order", "import_module",
+                                  "load_library", "loaded_libraries"})
+    EXPECT_EQ(Ids(Op(Float("x"), Float("y"), StrCat(R"(, "namespace": ")", taken, "\""))),
+              std::vector<std::string>{"MD012"})
+        << taken;
   EXPECT_EQ(Ids(Op(Float("x"), Float("y"), R"(, "namespace": "My")")),
             std::vector<std::string>{"MD011"});
 }

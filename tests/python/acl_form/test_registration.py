@@ -308,3 +308,8 @@ def test_a_registered_operator_is_copied_as_itself_and_is_not_pickled(run):
         except TypeError as error:
             assert "each process does for itself" in str(error)
     """)
+
+
+def test_no_other_name_of_the_module_hides_an_operator():
+    shown = {name for name in vars(acl.ops) if not name.startswith("_")}
+    assert shown == {"NotRegisteredError", "load_operator_library"}

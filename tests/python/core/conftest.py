@@ -85,3 +85,13 @@ def python():
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """For the doctor, with numpy and Opwright."""
+    from doctor import GOOD
+    from fake_environment import Environment
+
+    made = Environment(tmp_path / "environment")
+    return made.install("numpy", "1.26.4").install("opwright", "0", text=GOOD)
