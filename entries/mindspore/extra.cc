@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled with _GLIBCXX_USE_CXX11_ABI=0, MindSpore's: the only file where a std::string crosses.
+// The only file where a std::string crosses: MindSpore hands it over as GCC 4 had it.
+#define _GLIBCXX_USE_CXX11_ABI 0  // NOLINT(bugprone-reserved-identifier)
+
 #include "entries/mindspore/extra.h"
 
 #include <cstdlib>

@@ -101,7 +101,7 @@ void InitLibrary(nb::module_& m) {
   nb::class_<PyLibrary>(m, "Library")
       .def_prop_ro("path", [](PyLibrary& self) { return self.open()->path(); })
       .def_prop_ro("identity", [](PyLibrary& self) { return self.open()->identity(); })
-      .def_prop_ro("warnings", [](PyLibrary& self) { return self.open()->warnings; })
+      .def_prop_ro("warnings", [](PyLibrary& self) { return self.open()->warnings(); })
       .def_prop_ro("operators",
                    [](PyLibrary& self) {
                      std::vector<std::string> names;

@@ -67,10 +67,12 @@ class Builder {
     stub.compiler = toolchain_.cxx.version;
     stub.march = plan_.flags.march;
     stub.opwright_version = OPWRIGHT_VERSION;
-    stub.features = EnabledFeatures(toolchain_.cxx, plan_.flags, cache_);
+    const Assumed assumed = AssumedBy(toolchain_.cxx, plan_.flags, cache_);
+    stub.features = assumed.features;
     exports_ = StubExports(stub);
     exports_.insert(exports_.end(), plan_.functions.begin(), plan_.functions.end());
-    for (const Unit& unit : plan_.units) jobs_.push_back(UnitJob(unit, plan_, toolchain_.cxx));
+    for (const Unit& unit : plan_.units)
+      jobs_.push_back(UnitJob(unit, plan_, toolchain_.cxx, assumed));
     jobs_.push_back(StubJob(StubText(stub), toolchain_.c));
 
     Expected<std::string> archive = EntryArchive();
@@ -201,9 +203,9 @@ class Builder {
     // Where the list is not whole nothing tells whether the library is up to date: it is linked
     // anew each time.
     Expected<std::string> state =
-        linked->lists_all
-            ? Manifest::Write(LinkManifest(base_key), linked->files, plan_.flags.library_dirs)
-            : Sha256OfFile(made);
+        linked->lists_all ? Manifest::Write(LinkManifest(base_key),
+                                            SearchedFor(linked->files, plan_.flags.library_dirs))
+                          : Sha256OfFile(made);
     if (!state.ok()) return WithId(state.TakeError(), "CA003");
     std::string path = LibraryPath(base_key, *state);
     OPWRIGHT_RETURN_IF_ERROR(Publish(made, path));

@@ -4,12 +4,14 @@
 #include <time.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/file.h"
 #include "base/layout.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "build/compiler_output.h"
+#include "build/header_names.h"
 #include "build/manifest.h"
 #include "build/process.h"
 #include "build/wrapper.h"
@@ -31,6 +33,30 @@ std::string ManifestPath(const Cache& cache, const CompileJob& job) {
 
 std::string KeyOf(const CompileJob& job, const std::string& state) {
   return Sha256().Field(job.base_key).Field(state).Hex();
+}
+
+// Names of headers that were asked for and are not among those that were read.
+std::vector<std::string> AbsentNames(const CompileJob& job,
+                                     const std::vector<std::string>& headers) {
+  std::set<std::string> names;
+  AddHeaderNames(job.content, &names);
+  for (const std::string& word : job.command)
+    if (word.starts_with("-D")) AddHeaderNamesOfLine(word.substr(2), &names);
+  bool any_asks = AsksForHeaders(job.content);
+  for (const std::string& header : headers) {
+    const Expected<std::string> text = ReadFile(header);
+    if (!text.ok()) continue;
+    const bool asks = AsksForHeaders(*text);
+    any_asks = any_asks || asks;
+    // A name may be defined in one header of the user's and asked for in another.
+    if (asks || !IsSystemFile(header)) AddHeaderNames(*text, &names);
+  }
+  std::vector<std::string> absent;
+  for (const std::string& name : names) {
+    const auto is_it = [&](const std::string& header) { return header.ends_with("/" + name); };
+    if (any_asks && std::none_of(headers.begin(), headers.end(), is_it)) absent.push_back(name);
+  }
+  return absent;
 }
 
 // The error of a failed compilation, the user's first line in its first sentence.
@@ -67,10 +93,11 @@ Error CompileError(const Cache& cache, const CompileJob& job, const std::string&
 
 std::string BuildIdentity() {
   return StrCat("opwright " OPWRIGHT_VERSION " abi ", OPWRIGHT_ABI_MAJOR, ".", OPWRIGHT_ABI_MINOR,
-                " cache 1");
+                " cache 2");
 }
 
-CompileJob UnitJob(const Unit& unit, const Plan& plan, const Compiler& compiler) {
+CompileJob UnitJob(const Unit& unit, const Plan& plan, const Compiler& compiler,
+                   const Assumed& assumed) {
   CompileJob job;
   job.command = compiler.command;
   const std::vector<std::string> base = BaseCompileFlags(compiler.clang);
@@ -94,6 +121,8 @@ CompileJob UnitJob(const Unit& unit, const Plan& plan, const Compiler& compiler)
   job.content = unit.content;
   job.search_folders = plan.flags.include_dirs;
   job.search_folders.push_back(DirName(unit.source));
+  job.search_folders.insert(job.search_folders.end(), assumed.include_dirs.begin(),
+                            assumed.include_dirs.end());
   job.base_key = BaseKey(job, compiler);
   return job;
 }
@@ -162,13 +191,17 @@ Expected<Compiled> CompileObject(const Cache& cache, const CompileJob& job, bool
     Expected<std::string> now = ReadFile(job.source);
     compiled.unsteady = !now.ok() || *now != job.content;
   }
-  if (!last_attempt)
-    for (const std::string& header : headers)
-      compiled.unsteady = compiled.unsteady || ChangedSince(start, header);
+  std::vector<std::string> absent = AbsentNames(job, headers);
+  const Searched searched = SearchedFor(std::move(headers), job.search_folders, std::move(absent));
+  if (!last_attempt) {
+    // One that appeared too: it may have been looked for before.
+    for (const auto& files : {searched.files, Rivals(searched)})
+      for (const std::string& file : files)
+        compiled.unsteady = compiled.unsteady || ChangedSince(start, file);
+  }
   if (compiled.unsteady) return compiled;
 
-  Expected<std::string> state =
-      Manifest::Write(ManifestPath(cache, job), headers, job.search_folders);
+  Expected<std::string> state = Manifest::Write(ManifestPath(cache, job), searched);
   if (!state.ok()) return state.TakeError();
   compiled.key = KeyOf(job, *state);
   OPWRIGHT_RETURN_IF_ERROR(Publish(object, ObjectPath(cache, compiled.key)));

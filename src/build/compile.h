@@ -24,7 +24,8 @@ struct CompileJob {
   std::vector<std::string> search_folders;
 };
 
-CompileJob UnitJob(const Unit& unit, const Plan& plan, const Compiler& compiler);
+CompileJob UnitJob(const Unit& unit, const Plan& plan, const Compiler& compiler,
+                   const Assumed& assumed);
 CompileJob StubJob(const std::string& text, const Compiler& compiler);
 
 // The key of the object, when the headers of the last compilation are known.

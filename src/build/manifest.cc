@@ -4,8 +4,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/file.h"
 #include "base/sha256.h"
@@ -14,21 +15,12 @@
 namespace opwright::build {
 namespace {
 
-constexpr std::string_view kMagic = "opwright manifest 1";
+constexpr std::string_view kMagic = "opwright manifest 2";
 
-// Installed by a package manager, libraries too, which sets time and size: hashing hundreds of them
-// would cost more than all the rest of a cache hit.
-bool IsSystemHeader(const std::string& path) {
-  return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") ||
-         path.starts_with("/usr/local/include/") || path.starts_with("/lib/") ||
-         path.starts_with("/lib64/");
-}
-
-std::string State(const std::vector<std::string>& headers,
-                  const std::vector<std::string>& folders) {
-  const std::string described = DescribeHeaders(headers);
-  if (described.empty() && !headers.empty()) return "";
-  return StrCat("state\n", described, "rivals\n", Join(Rivals(headers, folders), "\n"), "\n");
+std::string State(const Searched& searched) {
+  const std::string described = DescribeHeaders(searched.files);
+  if (described.empty() && !searched.files.empty()) return "";
+  return StrCat("state\n", described, "rivals\n", Join(Rivals(searched), "\n"), "\n");
 }
 
 }  // namespace
@@ -68,17 +60,27 @@ std::vector<std::string> ParseDependencies(std::string_view rule) {
   return paths;
 }
 
+bool IsSystemFile(const std::string& path) {
+  return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") ||
+         path.starts_with("/usr/local/include/") || path.starts_with("/lib/") ||
+         path.starts_with("/lib64/");
+}
+
 bool ChangedSince(const timespec& start, const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return true;
-  return info.st_mtim.tv_sec > start.tv_sec ||
-         (info.st_mtim.tv_sec == start.tv_sec && info.st_mtim.tv_nsec >= start.tv_nsec);
+  // A rename keeps the one time and sets the other.
+  for (const timespec& time : {info.st_mtim, info.st_ctim})
+    if (time.tv_sec > start.tv_sec ||
+        (time.tv_sec == start.tv_sec && time.tv_nsec >= start.tv_nsec))
+      return true;
+  return false;
 }
 
 std::string DescribeHeaders(const std::vector<std::string>& headers) {
   std::string text;
   for (const std::string& header : headers) {
-    if (IsSystemHeader(header)) {
+    if (IsSystemFile(header)) {
       struct stat info{};
       if (stat(header.c_str(), &info) != 0) return "";
       text += StrCat(info.st_size, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec, " ", header,
@@ -92,59 +94,67 @@ std::string DescribeHeaders(const std::vector<std::string>& headers) {
   return text;
 }
 
-std::vector<std::string> Rivals(const std::vector<std::string>& headers,
-                                const std::vector<std::string>& folders) {
-  // First path component that exists in a folder -> the folder. Most headers have no part there,
-  // and one listing of a folder tells so without asking for each of them.
-  std::map<std::string, std::vector<std::string>> heads;
-  for (const std::string& folder : folders)
-    for (const std::string& name : ListFolder(folder)) heads[name].push_back(folder);
+Searched SearchedFor(std::vector<std::string> files, std::vector<std::string> folders,
+                     std::vector<std::string> names) {
+  for (const std::string& file : files)
+    if (!IsSystemFile(file)) folders.push_back(DirName(file));
+  const std::set<std::string> once(folders.begin(), folders.end());
+  return {std::move(files), {once.begin(), once.end()}, std::move(names)};
+}
+
+std::vector<std::string> Rivals(const Searched& searched) {
+  // First path component that exists in a folder -> the folder. Most names have no part there, and
+  // one listing of a folder tells so without asking for each of them.
+  std::unordered_map<std::string, std::vector<std::string_view>> heads;
+  for (const std::string& folder : searched.folders)
+    for (std::string& name : ListFolder(folder)) heads[std::move(name)].push_back(folder);
+  heads["."] =
+      heads[".."] = {searched.folders.begin(), searched.folders.end()};  // which are not listed
+
   std::set<std::string> found;
-  for (const std::string& header : headers) {
-    for (size_t slash = header.rfind('/'); slash != header.npos && slash > 0;
-         slash = header.rfind('/', slash - 1)) {
-      const std::string tail = header.substr(slash + 1);
-      const auto head = heads.find(tail.substr(0, tail.find('/')));
-      if (head == heads.end()) continue;
-      for (const std::string& folder : head->second) {
-        std::string rival = JoinPath(folder, tail);
-        if (rival != header && FileExists(rival) && !IsDirectory(rival))
-          found.insert(std::move(rival));
-      }
-    }
-  }
+  const auto look_at = [&](std::string path, const std::string& known) {
+    if (path != known && FileExists(path) && !IsDirectory(path)) found.insert(std::move(path));
+  };
+  const auto look_for = [&](const std::string& name, const std::string& known) {
+    const auto head = heads.find(name.substr(0, name.find('/')));
+    if (head == heads.end()) return;
+    for (const std::string_view folder : head->second) look_at(JoinPath(folder, name), known);
+  };
+  for (const std::string& file : searched.files)
+    for (size_t slash = file.rfind('/'); slash != file.npos && slash > 0;
+         slash = file.rfind('/', slash - 1))
+      look_for(file.substr(slash + 1), file);
+  for (const std::string& name : searched.names)
+    name.starts_with('/') ? look_at(name, "") : look_for(name, "");
   return {found.begin(), found.end()};
 }
 
 std::optional<std::string> Manifest::CurrentState(const std::string& path) {
   Expected<std::string> text = ReadFile(path);
   if (!text.ok()) return std::nullopt;
-  std::vector<std::string> headers, folders;
   const std::vector<std::string> lines = Split(*text, '\n');
   if (lines.size() < 3 || lines[0] != kMagic || lines[lines.size() - 2] != "end")
     return std::nullopt;
+  Searched searched;
   for (const std::string& line : lines) {
-    if (line.starts_with("header ")) headers.push_back(line.substr(7));
-    if (line.starts_with("search ")) folders.push_back(line.substr(7));
+    if (line.starts_with("file ")) searched.files.push_back(line.substr(5));
+    if (line.starts_with("search ")) searched.folders.push_back(line.substr(7));
+    if (line.starts_with("name ")) searched.names.push_back(line.substr(5));
   }
-  std::string state = State(headers, folders);
+  std::string state = State(searched);
   if (state.empty()) return std::nullopt;
   return state;
 }
 
-Expected<std::string> Manifest::Write(const std::string& path,
-                                      const std::vector<std::string>& headers,
-                                      const std::vector<std::string>& search_folders) {
-  std::set<std::string> folders(search_folders.begin(), search_folders.end());
-  for (const std::string& header : headers)
-    if (!IsSystemHeader(header)) folders.insert(DirName(header));
+Expected<std::string> Manifest::Write(const std::string& path, const Searched& searched) {
   std::string text = StrCat(kMagic, "\n");
-  for (const std::string& header : headers) text += StrCat("header ", header, "\n");
-  for (const std::string& folder : folders) text += StrCat("search ", folder, "\n");
+  for (const std::string& file : searched.files) text += StrCat("file ", file, "\n");
+  for (const std::string& folder : searched.folders) text += StrCat("search ", folder, "\n");
+  for (const std::string& name : searched.names) text += StrCat("name ", name, "\n");
   text += "end\n";
   if (Status written = WriteFileAtomic(path, text, 0600); !written.ok())
     return WithId(written.TakeError(), "CA003");
-  return State(headers, {folders.begin(), folders.end()});
+  return State(searched);
 }
 
 }  // namespace opwright::build

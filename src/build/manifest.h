@@ -19,28 +19,40 @@ namespace opwright::build {
 // Paths from a make rule as -MD writes it, in order, the source and standard input left out.
 std::vector<std::string> ParseDependencies(std::string_view rule);
 
-// Whether a file may have changed since a compilation began.
+// Whether a file may have changed, or have come to its place, since a compilation began.
 bool ChangedSince(const timespec& start, const std::string& path);
 
 // What the headers are now: one line each, with their content's hash (a system header with its size
 // and time). Empty when one of them is gone.
 std::string DescribeHeaders(const std::vector<std::string>& headers);
 
-// Files in a folder of search that an #include of one of the headers could find instead of it. When
-// this changes, a header may be shadowed.
-std::vector<std::string> Rivals(const std::vector<std::string>& headers,
-                                const std::vector<std::string>& folders);
+// Installed by a package manager, libraries too, which sets time and size: hashing hundreds of them
+// would cost more than all the rest of a cache hit.
+bool IsSystemFile(const std::string& path);
+
+// What a compiler or a linker read, and where else it may find what it asks for.
+struct Searched {
+  std::vector<std::string> files;
+  std::vector<std::string> folders;  // of search
+  std::vector<std::string> names;  // that were asked for, and are none of the files
+};
+
+// With the folders of the files, where others can be put too.
+Searched SearchedFor(std::vector<std::string> files, std::vector<std::string> folders,
+                     std::vector<std::string> names = {});
+
+// Files in a folder of search that could be found instead of one of the files, or under one of the
+// names. When this changes, a file may be shadowed, or a condition may hold that did not.
+std::vector<std::string> Rivals(const Searched& searched);
 
 class Manifest {
  public:
-  // The state of the headers of the last compilation, as a part of the key; nothing when there is
-  // no manifest at path, or what it says cannot be checked any more.
+  // The state of the files of the last compilation, as a part of the key; nothing when there is no
+  // manifest at path, or what it says cannot be checked any more.
   static std::optional<std::string> CurrentState(const std::string& path);
 
   // After a compilation. Returns the state that CurrentState() will give.
-  static Expected<std::string> Write(const std::string& path,
-                                     const std::vector<std::string>& headers,
-                                     const std::vector<std::string>& search_folders);
+  static Expected<std::string> Write(const std::string& path, const Searched& searched);
 };
 
 }  // namespace opwright::build

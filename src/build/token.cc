@@ -28,7 +28,7 @@ class Tokenizer {
       } else if (Splice() || std::isspace(static_cast<unsigned char>(c))) {
         ++at_;
       } else if (Comment()) {
-      } else if (c == '#' && line_start) {
+      } else if (line_start && (c == '#' || (c == '%' && Peek(1) == ':'))) {
         Directive();
       } else {
         line_start = false;
@@ -77,12 +77,14 @@ class Tokenizer {
   void Directive() {
     const int line = line_;
     std::string text;
-    ++at_;
+    at_ += Peek() == '#' ? 1 : 2;
+    bool quoted = false;  // where nothing begins a comment
     while (at_ < s_.size() && Peek() != '\n') {
+      if (Peek() == '"') quoted = !quoted;
       if (Splice()) {
         ++at_;
         text += ' ';
-      } else if (Comment()) {
+      } else if (!quoted && Comment()) {
         text += ' ';
       } else {
         text += s_[at_++];

@@ -80,6 +80,19 @@ Expected<Compiler> Find(const char* variable, const char* language,
   return compiler;
 }
 
+// From what -v says: the folders of the list, and those that are left out because they are not
+// there.
+std::vector<std::string> SearchedFolders(std::string_view text) {
+  constexpr std::string_view kAbsent = "ignoring nonexistent directory \"";
+  std::vector<std::string> folders;
+  for (const std::string& line : Split(text, '\n')) {
+    if (line.starts_with(" /")) folders.push_back(line.substr(1));
+    if (line.starts_with(kAbsent) && line.ends_with('"'))
+      folders.push_back(line.substr(kAbsent.size(), line.size() - kAbsent.size() - 1));
+  }
+  return folders;
+}
+
 }  // namespace
 
 std::string FindProgram(const std::string& name) {
@@ -109,25 +122,27 @@ Expected<Toolchain> FindToolchain(const Cache& cache) {
   return Toolchain{std::move(*cxx), std::move(*c)};
 }
 
-CpuFeatures EnabledFeatures(const Compiler& compiler, const Flags& flags, const Cache& cache) {
+Assumed AssumedBy(const Compiler& compiler, const Flags& flags, const Cache& cache) {
   std::vector<std::string> command = compiler.command;
   if (!flags.march.empty()) command.push_back("-march=" + flags.march);
   for (const std::string& flag : flags.compile)
-    if (flag.starts_with("-m")) command.push_back(flag);
-  command.insert(command.end(), {"-dM", "-E", "-x", "c++", "-"});
-  const std::string place = StrCat(compiler.identity, "\n", CommandText(command));
+    for (const char* start : {"-m", "--sysroot=", "-stdlib=", "-nostdinc"})
+      if (flag.starts_with(start)) command.push_back(flag);
+  command.insert(command.end(), {"-Wp,-v", "-dM", "-E", "-x", "c++", "-"});
+  const std::string place =
+      StrCat(compiler.identity, "\n", CompilerEnvironment(), CommandText(command));
   const std::string kept =
-      JoinPath(cache.Tools(), StrCat(Sha256Hex(place).substr(0, 32), ".macros"));
-  Expected<std::string> macros = ReadFile(kept);
-  if (!macros.ok() || macros->empty()) {
+      JoinPath(cache.Tools(), StrCat(Sha256Hex(place).substr(0, 32), ".assumed"));
+  Expected<std::string> text = ReadFile(kept);
+  if (!text.ok() || text->empty()) {
     Expected<Finished> run = RunProcess(command);
     // What is wrong with a flag the compilation says.
     if (!run.ok() || !run->ok()) return {};
-    macros = run->output;
+    text = run->output;
     // Only a help for later: that it cannot be kept is no failure.
-    (void)WriteFileAtomic(kept, *macros, 0600);
+    (void)WriteFileAtomic(kept, *text, 0600);
   }
-  return FeaturesOfMacros(*macros);
+  return {FeaturesOfMacros(*text), SearchedFolders(*text)};
 }
 
 std::string CompilerEnvironment() {

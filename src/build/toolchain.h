@@ -33,9 +33,12 @@ Expected<Compiler> FindCCompiler(const Cache& cache);
 // The absolute path of a program in PATH, or of one named with a folder; "" when it is not there.
 std::string FindProgram(const std::string& name);
 
-// The instruction sets that the compiler may use with these flags: those of -march and -m..., and
-// what it is configured to take for granted. None when it does not say.
-CpuFeatures EnabledFeatures(const Compiler& compiler, const Flags& flags, const Cache& cache);
+// What a compiler takes for granted with some flags; empty where it does not say.
+struct Assumed {
+  CpuFeatures features;  // the instruction sets that it may use: those of -march, -m... and its own
+  std::vector<std::string> include_dirs;  // searched behind those of the flags, there or not
+};
+Assumed AssumedBy(const Compiler& compiler, const Flags& flags, const Cache& cache);
 
 // The environment variables that compilers read, as one text for keys.
 std::string CompilerEnvironment();

@@ -108,6 +108,43 @@ std::string MisfitText(const Kernel& kernel, const std::vector<Argument>& argume
                     : StrCat("the source has ", kernel.function_name, "(", kernel.parameters, ")"));
 }
 
+// The names of a function's parameters, "" for one without: "View<const T> x, int n = 2" has x, n.
+std::vector<std::string> ParameterNames(std::string_view parameters) {
+  std::vector<std::string> names;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= parameters.size(); ++i) {
+    const char c = i < parameters.size() ? parameters[i] : ',';
+    depth += c == '<' || c == '(' || c == '[' || c == '{'   ? 1
+             : c == '>' || c == ')' || c == ']' || c == '}' ? -1
+                                                            : 0;
+    if (c != ',' || (depth > 0 && i < parameters.size())) continue;
+    const std::string_view whole = parameters.substr(begin, i - begin);
+    const std::string_view one = Trim(whole.substr(0, whole.find('=')));
+    const size_t before =
+        one.find_last_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    names.emplace_back(before == one.npos ? "" : one.substr(before + 1));
+    begin = i + 1;
+  }
+  return names;
+}
+
+// Arguments go by position. A function whose parameters have the metadef's names in another order
+// would take one for the other.
+Status CheckOrder(const Kernel& kernel, const Operator& op) {
+  const std::vector<std::string> names = ParameterNames(kernel.parameters);
+  std::vector<std::string> due;
+  for (const Argument& argument : Arguments(op, 0)) due.push_back(argument.name);
+  if (names == due || !std::is_permutation(due.begin(), due.end(), names.begin(), names.end()))
+    return {};
+  return MakeError(
+      "BD030", StrCat(kernel.file, ":", kernel.line, ": ", kFunctionMisfit, kernel.op, ", ",
+                      kernel.function_name, "): the parameters of ", kernel.function_name, " are ",
+                      Join(names, ", "), " and the metadef lists ", Join(due, ", "),
+                      "; they go by position: give both one order, or the parameters "
+                      "names of their own"));
+}
+
 // A #line: what follows is reported as the user's own line.
 std::string LineOf(const Kernel& kernel) {
   std::string file;
@@ -227,6 +264,7 @@ Expected<std::string> WrapperText(const std::string& source, const std::vector<K
           StrCat(kernel.file, ":", kernel.line, ": OPWRIGHT_FUNCTION(", kernel.op,
                  ", ...) needs the metadef to know its dtypes and attributes: give the .json "
                  "file, or write a class kernel"));
+    OPWRIGHT_RETURN_IF_ERROR(CheckOrder(kernel, *op));
     out += FunctionTable(kernel, *op);
   }
   return out;

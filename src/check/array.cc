@@ -135,6 +135,8 @@ const char* ValuesName(Values values) {
       return "positive values";
     case Values::kZeros:
       return "zeros";
+    case Values::kSomeZeros:
+      return "zeros among others";
     default:
       return "special values";
   }
@@ -157,12 +159,12 @@ void Fill(Array* array, Values values, int64_t limit, Random* random) {
     return;
   }
   for (int64_t i = 0; i < a.size(); ++i) {
-    if (values == Values::kZeros) {
+    if (values == Values::kZeros || (values == Values::kSomeZeros && random->Bits() % 3 == 0)) {
       a.Set(i, 0);
     } else if (!is_float) {
       a.Set(i, static_cast<double>(random->Bits() %
                                    static_cast<uint64_t>(dtype.code == kOpwrightBool ? 2 : limit)));
-    } else if (values == Values::kNormal) {
+    } else if (values == Values::kNormal || values == Values::kSomeZeros) {
       a.Set(i, random->Normal());
     } else if (values == Values::kPositive) {
       a.Set(i, random->Uniform(0.5, 2));

@@ -51,6 +51,7 @@ enum class Values {
   kNormal,
   kPositive,  // in [0.5, 2): for logarithms, roots and quotients
   kZeros,
+  kSomeZeros,  // exact ones among others
   kSpecial,  // infinities, NaN, huge, tiny, both zeros: nothing but the memory contract is judged
 };
 const char* ValuesName(Values values);

@@ -134,6 +134,7 @@ class Maker {
     Add(base, "distinct dimensions", Values::kSpecial, false);
     AddEmpty(base);
     AddLarge(base);
+    Add(base, "distinct dimensions", Values::kSomeZeros);
     return std::move(cases_);
   }
 

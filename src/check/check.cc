@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/check.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -20,34 +18,6 @@ namespace {
 
 // After so many ended children the rest would say the same.
 constexpr int kMostCrashes = 8;
-
-std::string SignalText(int number) {
-  const char* name = sigabbrev_np(number);
-  const char* what = sigdescr_np(number);
-  return StrCat("SIG", name != nullptr ? name : "?", " (", what != nullptr ? what : "unknown", ")");
-}
-
-// Where the fault was, in words; kind is set when it says what the mistake is.
-std::string FaultText(const Crash& crash, std::string* kind) {
-  if (crash.buffer.chars[0] == 0) {
-    if (crash.signal == SIGSEGV && crash.code == SI_KERNEL)
-      *kind = "a vector access that needs aligned data: tensors are aligned to their element only";
-    return "";
-  }
-  const std::string buffer = crash.buffer.chars;
-  if (crash.offset < 0) {
-    *kind = "reads or writes before the begin";
-    return StrCat("; it touched memory ", Count(-crash.offset, "byte"), " before the begin of ",
-                  buffer, " (", crash.size, " bytes)");
-  }
-  if (crash.offset >= crash.size) {
-    *kind = "reads or writes past the end";
-    return StrCat("; it touched memory ", Count(crash.offset - crash.size, "byte"),
-                  " past the end of ", buffer, " (", crash.size, " bytes)");
-  }
-  *kind = "writes an input";
-  return StrCat("; it wrote byte ", crash.offset, " of ", buffer, ", which is not its to write");
-}
 
 // A backward operator by its names, to which no operator of its library is bound: what is said of
 // it; "" for any other.
@@ -331,6 +301,22 @@ class OperatorCheck {
       *kind = "no common mistake: neither a sign, a factor, a missing sum nor another gradient";
   }
 
+  // A verdict on the rest is not one on the whole.
+  void NoteLeftOut(const GradientRow& row) {
+    constexpr double kMuch = 0.25;
+    if (row.left_out_share() < kMuch) return;
+    Finding finding;
+    finding.id = "CK020";
+    finding.severity = Severity::kWarning;
+    finding.argument = StrCat("gradient of input ", row.input);
+    finding.message =
+        StrCat("of the gradient of ", row.input, ", ", row.skipped, " of ",
+               Count(row.elements + row.skipped, "element"), " (",
+               PercentText(row.left_out_share()), ") could not be compared: ", report_.name,
+               " is not smooth there, or the noise of the differences is as large as they are");
+    report_.findings.push_back(std::move(finding));
+  }
+
   void Judge() {
     bool wrong = false;
     for (const Finding& finding : report_.findings)
@@ -339,6 +325,7 @@ class OperatorCheck {
       GradientRow& row = report_.rows[r];
       wrong = wrong || !row.right;
       if (!row.right) CompleteKind(attr_effects_[r], &row.kind);
+      if (row.checked) NoteLeftOut(row);
       if (row.checked || !row.reason.empty()) continue;
       row.reason = row.skipped > 0
                        ? "no element where the function is smooth and the noise below the gradient"

@@ -61,6 +61,10 @@ struct GradientRow {
   std::string case_text;  // of the worst
   std::string dtype;  // in which the differences were taken
   std::string kind;
+
+  double left_out_share() const {
+    return skipped > 0 ? static_cast<double>(skipped) / static_cast<double>(elements + skipped) : 0;
+  }
 };
 
 struct OperatorReport {
@@ -90,6 +94,7 @@ Expected<Report> CheckLibrary(const std::string& path, const Options& options);
 OperatorReport CheckOperator(Operator& op, const Options& options);
 
 const char* VerdictName(Verdict verdict);
+std::string PercentText(double share);  // "2.5 %"
 std::string RenderText(const Report& report);
 std::string RenderJson(const Report& report);
 

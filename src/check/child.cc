@@ -15,8 +15,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
+#include "base/text.h"
 #include "check/guarded_buffer.h"
 
 namespace opwright::check {
@@ -144,6 +146,33 @@ Outcome RunInChild(ChildState* state, double timeout_seconds, const std::functio
     outcome.ending = Ending::kFinished;
   }
   return outcome;
+}
+
+std::string SignalText(int number) {
+  const char* name = sigabbrev_np(number);
+  const char* what = sigdescr_np(number);
+  return StrCat("SIG", name != nullptr ? name : "?", " (", what != nullptr ? what : "unknown", ")");
+}
+
+std::string FaultText(const Crash& crash, std::string* kind) {
+  if (crash.buffer.chars[0] == 0) {
+    if (crash.signal == SIGSEGV && crash.code == SI_KERNEL)
+      *kind = "a vector access that needs aligned data: tensors are aligned to their element only";
+    return "";
+  }
+  const std::string buffer = crash.buffer.chars;
+  if (crash.offset < 0) {
+    *kind = "reads or writes before the begin";
+    return StrCat("; it touched memory ", Count(-crash.offset, "byte"), " before the begin of ",
+                  buffer, " (", crash.size, " bytes)");
+  }
+  if (crash.offset >= crash.size) {
+    *kind = "reads or writes past the end";
+    return StrCat("; it touched memory ", Count(crash.offset - crash.size, "byte"),
+                  " past the end of ", buffer, " (", crash.size, " bytes)");
+  }
+  *kind = "writes an input";
+  return StrCat("; it wrote byte ", crash.offset, " of ", buffer, ", which is not its to write");
 }
 
 }  // namespace opwright::check

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace opwright::check {
 
@@ -49,5 +50,11 @@ void UnmapShared(void* memory, size_t bytes);
 
 // Runs body in a child. state lies in shared memory.
 Outcome RunInChild(ChildState* state, double timeout_seconds, const std::function<void()>& body);
+
+// "SIGSEGV (Segmentation fault)"
+std::string SignalText(int number);
+
+// Where the fault was, in words; kind is set when it says what the mistake is.
+std::string FaultText(const Crash& crash, std::string* kind);
 
 }  // namespace opwright::check

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/dtype_name.h"
 #include "base/text.h"
 #include "check/contract.h"
 #include "check/kind.h"
@@ -17,36 +16,45 @@ constexpr int kCotangents = 3;
 // How many times the measured noise an error may be.
 constexpr double kNoise = 4;
 
-Array& At(ArrayLists& lists, const Wanted& w) {
-  return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)];
-}
-const Array& At(const ArrayLists& lists, const Wanted& w) {
-  return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)];
-}
-
-// Whether each input and output is a float in both columns or in neither, and a complex number in
-// neither: else the same values cannot be had in both, or nothing says that the results are alike.
-bool HasSameKinds(const OpwrightOpDef& def, int32_t a, int32_t b) {
-  const auto same = [&](const OpwrightParamDef* param) {
-    return IsFloat(param->dtypes[a]) == IsFloat(param->dtypes[b]) &&
-           param->dtypes[a].code != kOpwrightComplex && param->dtypes[b].code != kOpwrightComplex;
-  };
-  return std::all_of(def.inputs, def.inputs + def.num_inputs, same) &&
-         std::all_of(def.outputs, def.outputs + def.num_outputs, same);
-}
-
 bool Equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-std::string ItemName(const OpwrightParamDef& param, size_t item) {
-  return param.kind == kOpwrightDynamic ? StrCat(param.name, "[", static_cast<int64_t>(item), "]")
-                                        : std::string(param.name);
-}
 
 void AddOperands(const OpwrightParamDef* const* params, ArrayLists* lists, const std::string& what,
                  Access access, std::vector<Operand>* operands) {
   for (size_t i = 0; i < lists->size(); ++i)
     for (size_t k = 0; k < (*lists)[i].size(); ++k)
       operands->push_back({StrCat(what, " ", ItemName(*params[i], k)), access, &(*lists)[i][k]});
+}
+
+struct Judgement {
+  bool decided = false;
+  double expected = 0;
+  double error = 0;
+  double tolerance = 0;
+};
+
+// One element's gradient by the differences there: their slope where the function is smooth, else
+// whatever lies between the slopes to either side. scale: of the whole gradient.
+Judgement Judge(const Slope& slope, double got, double scale, OpwrightDType dtype) {
+  const double relative = RelativeTolerance(dtype);
+  const double low = slope.smooth ? slope.value : slope.low;
+  const double high = slope.smooth ? slope.value : slope.high;
+  const double noise = kNoise * (slope.smooth ? slope.noise : slope.side_noise);
+  const bool finite = std::isfinite(got);
+  Judgement judged;
+  judged.expected = got > high ? high : got > low ? got : low;
+  judged.tolerance = relative * (std::max(std::fabs(low), std::fabs(high)) + 0.1 * scale) + noise +
+                     8 * Epsilon(dtype);
+  judged.error = finite ? std::fabs(got - judged.expected) : INFINITY;
+  // Where the noise is as large as what is measured, nothing is decided. Values and cotangents are
+  // of the size of one: less than `relative` of that is no noise.
+  const double signal = std::max({scale, finite ? std::fabs(got) : 0, relative});
+  const bool noisy = !(noise <= 0.3 * signal) || !std::isfinite(low + high);
+  // What the plain difference gives too is as good as decided.
+  const bool hit = !slope.smooth && std::fabs(got - slope.value) <=
+                                        relative * (std::fabs(slope.value) + 0.1 * scale) +
+                                            kNoise * slope.noise + 8 * Epsilon(dtype);
+  judged.decided = !noisy || hit || (slope.smooth && !finite);
+  return judged;
 }
 
 }  // namespace
@@ -256,36 +264,24 @@ void GradientCheck::CompareRow(size_t wanted, const std::vector<Numeric>& numeri
   }
   const Numeric& n = numeric[wanted];
   const OpwrightDType dtype = trial_.LeastFloat();
-  const double relative = RelativeTolerance(dtype);
   double scale = 0;
   for (const Slope& slope : n.slopes[cotangent])
     if (slope.smooth) scale = std::max(scale, std::fabs(slope.value));
   bool wrong = false;
   for (size_t k = 0; k < n.elements.size(); ++k) {
-    const Slope& slope = n.slopes[cotangent][k];
     const double got = gradient.Get(n.elements[k]);
-    const double tolerance = relative * (std::fabs(slope.value) + 0.1 * scale) +
-                             kNoise * slope.noise + 8 * Epsilon(dtype);
-    const double error = std::isfinite(got) ? std::fabs(got - slope.value) : INFINITY;
-    const bool fits = error <= tolerance;
-    // Where it is not smooth, or the noise is as large as what is measured, nothing is decided.
-    // Values and cotangents are of the size of one: less than `relative` of that is no noise.
-    const double signal = std::max({scale, std::isfinite(got) ? std::fabs(got) : 0, relative});
-    const bool noisy = kNoise * slope.noise > 0.3 * signal;
-    if (!slope.smooth || (noisy && std::isfinite(got))) {
-      if (slope.smooth || !fits)
-        ++row->skipped;
-      else
-        ++row->elements;
+    const Judgement judged = Judge(n.slopes[cotangent][k], got, scale, dtype);
+    if (!judged.decided) {
+      ++row->skipped;
       continue;
     }
     ++row->elements;
-    wrong = wrong || !fits;
-    const bool worse = error / tolerance >
+    wrong = wrong || judged.error > judged.tolerance;
+    const bool worse = judged.error / judged.tolerance >
                        (row->worst.tolerance > 0 ? row->worst.error / row->worst.tolerance : -1);
     if (worse)
-      row->worst =
-          ToRecord({error, tolerance, got, slope.value, IndexText(gradient.shape, n.elements[k])});
+      row->worst = ToRecord({judged.error, judged.tolerance, got, judged.expected,
+                             IndexText(gradient.shape, n.elements[k])});
   }
   if (!wrong) return;
   row->right = 0;
@@ -322,86 +318,6 @@ std::string GradientCheck::KindOf(size_t wanted, const std::vector<Numeric>& num
   add(trial_.def().inputs, trial_.inputs);
   add(trial_.def().outputs, trial_.outputs);
   return LikelyKind(suspect);
-}
-
-void GradientCheck::CompareArrays(const Array& got, const Array& expected, double terms,
-                                  double epsilon, const std::string& argument,
-                                  const std::string& reference) {
-  if (!IsFloat(got.dtype)) return;
-  // Of values of the size of one, whatever this result is: it may be a difference of such.
-  double scale = 0.25;
-  for (int64_t k = 0; k < expected.size(); ++k)
-    if (std::isfinite(expected.Get(k))) scale = std::max(scale, std::fabs(expected.Get(k)));
-  // In units of the last place; rounding errors of a sum grow with the root of its length.
-  const double tolerance = epsilon * (16 + 4 * std::sqrt(terms)) * scale;
-  Difference worst;
-  bool wrong = false;
-  for (int64_t k = 0; k < got.size(); ++k) {
-    const double a = got.Get(k);
-    const double b = expected.Get(k);
-    if (!std::isfinite(b) || std::fabs(b) > LargestFinite(got.dtype) / 16) continue;
-    const double error = std::isfinite(a) ? std::fabs(a - b) : INFINITY;
-    if (error <= tolerance || error <= worst.error) continue;
-    wrong = true;
-    worst = {error, tolerance, a, b, IndexText(got.shape, k)};
-  }
-  if (wrong)
-    recorder_.Add("CK016", Severity::kError, argument,
-                  StrCat(argument, " in ", DTypeName(got.dtype), " differs from the ", reference,
-                         " column's by more than its rounding explains"),
-                  "", &worst);
-}
-
-// In both columns at values that both hold: a column is no less right for being the more precise.
-void GradientCheck::AgainstColumn(int32_t column, bool gradients) {
-  if (!HasSameKinds(trial_.def(), trial_.column(), column)) return;
-  recorder_.Stage("comparison with another dtype column");
-  Trial other(trial_, column);
-  Trial own(other, trial_.column());
-  const std::string reference = DTypeName(other.LeastFloat());
-  if (Status status = other.Forward(); !status.ok()) {
-    recorder_.Add("CK016", Severity::kError, "",
-                  StrCat("the ", reference,
-                         " column fails where another column does not: ", status.error().message));
-    return;
-  }
-  // These values may be others than those that it took.
-  if (!own.Forward().ok()) return;
-  const double epsilon = std::max(Epsilon(own.LeastFloat()), Epsilon(other.LeastFloat()));
-  const auto size = [](const ArrayLists& lists) {
-    double n = 0;
-    for (const auto& list : lists)
-      for (const Array& array : list) n += static_cast<double>(array.size());
-    return n;
-  };
-  for (size_t o = 0; o < own.outputs.size(); ++o)
-    for (size_t k = 0; k < own.outputs[o].size(); ++k) {
-      const Array& got = own.outputs[o][k];
-      CompareArrays(got, other.outputs[o][k],
-                    size(own.inputs) / std::max(1.0, static_cast<double>(got.size())), epsilon,
-                    StrCat("output ", ItemName(*trial_.def().outputs[o], k)), reference);
-    }
-  if (!gradients) return;
-  ArrayLists cotangents = other.MakeCotangents(&random_);
-  ArrayLists own_cotangents = cotangents_;
-  for (size_t o = 0; o < cotangents.size(); ++o)
-    for (size_t k = 0; k < cotangents[o].size(); ++k)
-      for (int64_t e = 0; e < cotangents[o][k].size(); ++e) {
-        cotangents[o][k].Set(e, cotangents_[o][k].Get(e));
-        own_cotangents[o][k].Set(e, cotangents[o][k].Get(e));
-      }
-  ArrayLists expected = other.MakeGradients();
-  ArrayLists got_lists = own.MakeGradients();
-  if (Failed(other.Backward(cotangents, expected), "CK013",
-             StrCat("in the ", reference, " column")))
-    return;
-  if (!own.Backward(own_cotangents, got_lists).ok()) return;
-  for (const Wanted& w : wanted_) {
-    const Array& got = At(got_lists, w);
-    CompareArrays(got, At(expected, w),
-                  size(cotangents_) / std::max(1.0, static_cast<double>(got.size())), epsilon,
-                  StrCat("gradient of input ", Name(w)), reference);
-  }
 }
 
 }  // namespace opwright::check

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The backward call of one case: its own contract, what it may not depend on, and its results
-// against differences of the forward call or against a wider column.
+// against differences of the forward call.
 #pragma once
 
 #include <string>
@@ -25,9 +25,6 @@ class GradientCheck {
   void Invariance();
   // Against central differences, for several cotangents.
   void Differences();
-  // Outputs, and gradients if asked for, against those of another column for the same values; nothing
-  // where the columns differ in more than precision, as float and int do.
-  void AgainstColumn(int32_t column, bool gradients);
 
  private:
   std::string Name(const Wanted& w) const;
@@ -43,8 +40,6 @@ class GradientCheck {
                   const Array& gradient, const std::vector<double>& flat_cotangent);
   std::string KindOf(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
                      const Array& gradient, const std::vector<double>& flat_cotangent) const;
-  void CompareArrays(const Array& got, const Array& expected, double terms, double epsilon,
-                     const std::string& argument, const std::string& reference);
 
   Trial& trial_;
   Recorder& recorder_;

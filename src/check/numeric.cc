@@ -30,31 +30,46 @@ Slope SlopeOf(const Samples& s, const std::vector<double>& centre, double x,
               const std::vector<double>& c, double epsilon) {
   double wide = 0;
   double narrow = 0;
-  double right[2] = {};  // one-sided, by step
-  double left[2] = {};
+  double right = 0;  // one-sided, of the short step
+  double left = 0;
+  double gaps[2] = {};  // between the one-sided slopes of each output, by step
+  double sizes = 0;
   double moved = 0;  // size of what rounding acts on
+  Slope slope;
+  slope.side_noise = 0;
   for (size_t j = 0; j < centre.size(); ++j) {
     const double o[4] = {s.out[0][j], s.out[1][j], s.out[2][j], s.out[3][j]};
     if (o[0] == centre[j] && o[1] == centre[j] && o[2] == centre[j] && o[3] == centre[j]) continue;
     wide += c[j] * (o[0] - o[1]) / (s.at[0] - s.at[1]);
     narrow += c[j] * (o[2] - o[3]) / (s.at[2] - s.at[3]);
+    double r[2];
+    double l[2];
     for (int k = 0; k < 2; ++k) {
-      right[k] += c[j] * (o[2 * k] - centre[j]) / (s.at[2 * k] - x);
-      left[k] += c[j] * (centre[j] - o[2 * k + 1]) / (x - s.at[2 * k + 1]);
+      r[k] = c[j] * (o[2 * k] - centre[j]) / (s.at[2 * k] - x);
+      l[k] = c[j] * (centre[j] - o[2 * k + 1]) / (x - s.at[2 * k + 1]);
+      gaps[k] += std::fabs(r[k] - l[k]);
     }
+    right += r[1];
+    left += l[1];
+    sizes += std::fabs(r[1]) + std::fabs(l[1]);
+    // Of each output on its own: a kernel may choose another slope at each one's kink. Richardson's
+    // step takes the first order out, and its size stands for what is left.
+    const double sides[2] = {2 * r[1] - r[0], 2 * l[1] - l[0]};
+    slope.low += std::min(sides[0], sides[1]);
+    slope.high += std::max(sides[0], sides[1]);
+    slope.side_noise += std::fabs(r[1] - r[0]) + std::fabs(l[1] - l[0]);
     moved += std::fabs(c[j]) * std::max({std::fabs(centre[j]), std::fabs(o[0]), std::fabs(o[1])});
   }
-  Slope slope;
   const double rounding = epsilon * moved / (s.at[2] - s.at[3]);
   slope.value = (4 * narrow - wide) / 3;
   // Richardson's weights let 1.5 times the rounding of one difference through.
   slope.noise = std::fabs(narrow - wide) / 3 + 1.5 * rounding;
-  // Where the function is smooth, the gap between the one-sided slopes halves with the step.
-  const double gap = std::fabs(right[0] - left[0]);
-  const double narrow_gap = std::fabs(right[1] - left[1]);
-  const double size = std::fabs(right[1]) + std::fabs(left[1]);
-  const bool kink = narrow_gap > 0.7 * gap && narrow_gap > 1e-3 * size + 20 * rounding;
+  slope.side_noise += 5 * rounding;  // twice that of a short step, once that of a long one
+  // Where the function is smooth, the gap between the one-sided slopes halves with the step. Two
+  // outputs' kinks may cancel in the sum.
+  const bool kink = gaps[1] > 0.7 * gaps[0] && gaps[1] > 1e-3 * sizes + 20 * rounding;
   // A kink between the two steps: they disagree by more than a smooth function can.
+  const double size = std::fabs(right) + std::fabs(left);
   const bool torn = std::fabs(narrow - wide) > 0.02 * size + 20 * rounding;
   slope.smooth = std::isfinite(slope.value) && !kink && !torn;
   return slope;

@@ -3,6 +3,7 @@
 // Central differences of a forward operator, with the noise that was measured while taking them.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "check/trial.h"
@@ -14,6 +15,10 @@ struct Slope {
   double value = 0;
   double noise = 0;
   bool smooth = true;  // false: a kink or a jump, or something that is not finite
+  // What the differences to either side say: at a kink every slope between them is one.
+  double low = 0;
+  double high = 0;
+  double side_noise = INFINITY;
 };
 
 struct Numeric {

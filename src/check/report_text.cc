@@ -38,7 +38,8 @@ std::string RowText(const GradientRow& row) {
       text += StrCat(", largest error ", Short(row.worst.error), " (", Short(row.worst.tolerance),
                      " allowed)");
     if (row.skipped > 0)
-      text += StrCat(", ", row.skipped, " left out (not smooth there, or too noisy)");
+      text += StrCat(", ", row.skipped, " left out (", PercentText(row.left_out_share()),
+                     ": not smooth there, or too noisy)");
     return text + "\n";
   }
   text += StrCat(" [CK012]\n    ", DifferenceText(row.worst), "\n    with ", row.case_text, "\n");
@@ -83,6 +84,8 @@ std::string OperatorText(const OperatorReport& op) {
 }
 
 }  // namespace
+
+std::string PercentText(double share) { return StrCat(Short(100 * share), " %"); }
 
 std::string RenderText(const Report& report) {
   std::string text;

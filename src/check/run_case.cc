@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "check/column.h"
 #include "check/contract.h"
 #include "check/gradient.h"
 
@@ -126,8 +127,8 @@ bool RunWith(SecondValues second, Operator& op, const Columns& columns, const Ca
   if (columns.column == columns.gradient)
     gradient.Differences();
   else if (columns.column != columns.widest)
-    gradient.AgainstColumn(columns.widest,
-                           columns.has_gradient && columns.widest == columns.gradient);
+    ColumnCheck(&trial, recorder, seed ^ 0x27d4eb2fu)
+        .Against(columns.widest, columns.has_gradient && columns.widest == columns.gradient);
   return true;
 }
 

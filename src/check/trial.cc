@@ -34,6 +34,11 @@ int64_t IntegerLimit(const Case& c) {
 
 }  // namespace
 
+std::string ItemName(const OpwrightParamDef& param, size_t item) {
+  return param.kind == kOpwrightDynamic ? StrCat(param.name, "[", static_cast<int64_t>(item), "]")
+                                        : std::string(param.name);
+}
+
 Counts CountsOf(const ArrayLists& lists) {
   Counts counts;
   for (const auto& list : lists) counts.push_back(static_cast<int64_t>(list.size()));

@@ -4,6 +4,7 @@
 // and its backward call touch, and the calls themselves.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -28,6 +29,15 @@ struct Wanted {
   int64_t item = 0;
   int32_t row = 0;  // of the report
 };
+inline Array& At(ArrayLists& lists, const Wanted& w) {
+  return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)];
+}
+inline const Array& At(const ArrayLists& lists, const Wanted& w) {
+  return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)];
+}
+
+// "x", "xs[1]" of a dynamic one.
+std::string ItemName(const OpwrightParamDef& param, size_t item);
 
 class Trial {
  public:

@@ -103,7 +103,8 @@ int RunInspect(const std::string& path, const std::string& format, const std::st
   printf("  needs %s\n  entries for %s\n", Join(elf->needed, ", ").c_str(),
          frameworks.empty() ? "no framework" : Join(frameworks, ", ").c_str());
   for (const auto& op : (*library)->operators()) fputs(OperatorText(*op).c_str(), stdout);
-  for (const std::string& warning : (*library)->warnings) printf("warning: %s\n", warning.c_str());
+  for (const std::string& warning : (*library)->warnings())
+    printf("warning: %s\n", warning.c_str());
   return 0;
 }
 

@@ -23,6 +23,8 @@ void ReadDynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const std:
                  ElfFile* file) {
   Elf_Data* data = elf_getdata(section, nullptr);
   if (data == nullptr || header.sh_entsize == 0) return;
+  GElf_Shdr strings;
+  if (gelf_getshdr(elf_getscn(elf, header.sh_link), &strings) == nullptr) return;
   std::vector<std::string> rpath;
   std::vector<std::string> by_origin;
   for (int i = 0; i < static_cast<int>(header.sh_size / header.sh_entsize); ++i) {
@@ -34,6 +36,7 @@ void ReadDynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const std:
     if (text == nullptr) continue;
     if (dynamic.d_tag == DT_NEEDED) {
       file->needed.emplace_back(text);
+      file->needed_at.push_back(strings.sh_offset + dynamic.d_un.d_val);
       continue;
     }
     std::vector<std::string>& paths = dynamic.d_tag == DT_RUNPATH ? file->search_path : rpath;

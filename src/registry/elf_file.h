@@ -16,6 +16,7 @@ struct ElfFile {
   std::vector<std::string> exports;  // defined dynamic symbols
   std::vector<std::string> undefined;
   std::vector<std::string> needed;
+  std::vector<size_t> needed_at;  // where their names stand in the file
   std::vector<std::string> search_path;  // RUNPATH, else RPATH, with $ORIGIN resolved
   std::vector<std::string> origin_path;  // those of search_path that $ORIGIN stood in
   std::vector<std::string> unique_symbols;  // STB_GNU_UNIQUE: they outlive a reload

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/library.h"
 
+#include <algorithm>
+
 #include <cstring>
 
 #include "base/text.h"
@@ -169,8 +171,7 @@ Library::Library(std::string path, std::string identity, const OpwrightLibrary* 
   for (const auto& op : operators_) {
     if (!op->has_metadef() || op->def().gradient == nullptr) continue;
     if (std::shared_ptr<Operator> backward = Find(op->def().gradient->op))
-      if (Status bound = op->BindGradient(backward); !bound.ok())
-        warnings.push_back(bound.error().Text());
+      if (Status bound = op->BindGradient(backward); !bound.ok()) Warn(bound.error().Text());
   }
 }
 
@@ -187,6 +188,17 @@ Expected<std::shared_ptr<Operator>> Library::Get(std::string_view name) const {
   const std::string nearest = Nearest(name, names);
   return MakeError("LD013", StrCat("no operator ", name, " in ", path_, "; it has ", JoinAnd(names),
                                    nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?")));
+}
+
+std::vector<std::string> Library::warnings() const {
+  const std::lock_guard lock(warnings_mutex_);
+  return warnings_;
+}
+
+void Library::Warn(std::string warning) {
+  const std::lock_guard lock(warnings_mutex_);
+  if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end())
+    warnings_.push_back(std::move(warning));
 }
 
 }  // namespace opwright

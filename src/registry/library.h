@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,7 +106,9 @@ class Library : public std::enable_shared_from_this<Library> {
   // LD013 with the names that the library has.
   Expected<std::shared_ptr<Operator>> Get(std::string_view name) const;
 
-  std::vector<std::string> warnings;  // of the load
+  // Of the loads, each once.
+  std::vector<std::string> warnings() const;
+  void Warn(std::string warning);
 
   void Open() { open_.fetch_add(1, std::memory_order_relaxed); }
   void Close() { open_.fetch_sub(1, std::memory_order_relaxed); }
@@ -117,6 +120,8 @@ class Library : public std::enable_shared_from_this<Library> {
   const OpwrightLibrary* raw_;
   std::vector<std::shared_ptr<Operator>> operators_;
   std::atomic<int64_t> open_ = 0;
+  mutable std::mutex warnings_mutex_;
+  std::vector<std::string> warnings_;
 };
 
 // A counted claim on an open library.

@@ -2,15 +2,11 @@
 #include "registry/loader.h"
 
 #include <dlfcn.h>
-#include <link.h>
-#include <unistd.h>
 #include <xmmintrin.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,81 +14,32 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "registry/dependencies.h"
+#include "registry/mapped.h"
 #include "registry/precheck.h"
 #include "registry/private_copy.h"
 
 namespace opwright {
 namespace {
 
+// A library, and its dependencies as they are mapped.
+struct Loaded {
+  std::shared_ptr<Library> library;
+  std::vector<Dependency> dependencies;
+};
+
 struct Process {
   std::mutex mutex;
-  std::unordered_map<std::string, std::shared_ptr<Library>> by_identity;
+  std::unordered_map<std::string, Loaded> by_identity;
   std::vector<std::shared_ptr<Library>> in_order;
   std::unordered_set<void*> opened;  // handles; they stay
+  std::unordered_set<void*> brought;  // dependencies that came with them
 };
 
 // Never freed: a thread may still be inside a call when the process ends.
 Process& TheProcess() {
   static Process* const process = new Process;
   return *process;
-}
-
-struct BuildIdSearch {
-  const ElfW(Addr) base;
-  std::string id;
-};
-
-// The build id of the object mapped at a base address.
-std::string MappedBuildId(void* handle) {
-  link_map* map = nullptr;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return "";
-  BuildIdSearch search{map->l_addr, {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto* wanted = static_cast<BuildIdSearch*>(data);
-        if (info->dlpi_addr != wanted->base) return 0;
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const ElfW(Phdr) & segment = info->dlpi_phdr[i];
-          if (segment.p_type != PT_NOTE) continue;
-          const auto* at = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
-          const char* const end = at + segment.p_memsz;
-          while (at + sizeof(ElfW(Nhdr)) <= end) {
-            const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
-            const char* name = at + sizeof *note;
-            const char* desc = name + (note->n_namesz + 3) / 4 * 4;
-            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-                memcmp(name, "GNU", 4) == 0) {
-              wanted->id += HexOf({desc, note->n_descsz});
-              return 1;
-            }
-            at = desc + (note->n_descsz + 3) / 4 * 4;
-          }
-        }
-        return 1;
-      },
-      &search);
-  return search.id;
-}
-
-// The number of the file that the object at an address is mapped from, 0 when it is not known. The
-// mapping itself is asked: its path may name another file by now. Devices are not compared, since
-// some file systems show another one here than to stat.
-uint64_t MappedInode(const void* address) {
-  // Line by line: what was mapped last stands low, so that few of many libraries are read.
-  FILE* const maps = fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return 0;
-  char line[PATH_MAX + 128];
-  uint64_t found = 0;
-  while (found == 0 && fgets(line, sizeof line, maps) != nullptr) {
-    unsigned long begin = 0;
-    unsigned long end = 0;
-    unsigned long inode = 0;
-    if (sscanf(line, "%lx-%lx %*s %*x %*x:%*x %lu", &begin, &end, &inode) == 3 &&
-        reinterpret_cast<uintptr_t>(address) - begin < end - begin)
-      found = inode;
-  }
-  fclose(maps);
-  return found;
 }
 
 // What was read of a library's file.
@@ -130,10 +77,10 @@ bool CanOpen(const Content& content, const ElfFile& elf) {
 
 // Maps a file, with the thread's floating-point modes as they were: a library linked with
 // -ffast-math turns on flush-to-zero for the thread that loads it.
-Expected<void*> Map(const std::string& path, const std::vector<std::string>& dependencies,
+Expected<void*> Map(const std::string& path, const std::vector<Dependency>& dependencies,
                     const ElfFile& elf, std::vector<std::string>* warnings) {
   const unsigned modes = _mm_getcsr();
-  MapDependencies(dependencies);
+  for (const Dependency& dependency : dependencies) MapDependency(dependency);
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* message = handle == nullptr ? dlerror() : nullptr;
   constexpr unsigned kFlags = 0x3f;  // sticky exception flags, not modes
@@ -150,34 +97,81 @@ Expected<void*> Map(const std::string& path, const std::vector<std::string>& dep
   return handle;
 }
 
+// What the library brings and would not get: another library brought its own under the same name,
+// and this one is given its own by an alias. What the process brought itself, a framework's library
+// for one, is not there twice.
+std::vector<Dependency> JudgeDependencies(const Content& content, const ElfFile& elf,
+                                          std::vector<std::string>* warnings) {
+  std::vector<Dependency> dependencies = FindDependencies(elf);
+  for (Dependency& dependency : dependencies) {
+    const bool brought = TheProcess().brought.count(dependency.mapped) > 0;
+    if (dependency.differs && !(brought && GiveAlias(content.bytes, &dependency)))
+      warnings->push_back(SharedDependency(content.path, dependency));
+  }
+  return dependencies;
+}
+
+// After the load.
+void NoteMapped(std::vector<Dependency>* dependencies) {
+  for (Dependency& dependency : *dependencies) {
+    if (dependency.mapped != nullptr && dependency.alias.empty()) continue;
+    dependency.mapped = MappedAs(dependency.alias.empty() ? dependency.name : dependency.alias);
+    TheProcess().brought.insert(dependency.mapped);
+  }
+}
+
+// The library is mapped, with dependencies that may have been others then, or beside another copy.
+Status WarnOfOthers(const Loaded& loaded, const Content& content) {
+  if (loaded.dependencies.empty()) return {};
+  Expected<ElfFile> elf = ReadElf(content.path, content.bytes);
+  if (!elf.ok()) return elf.TakeError();
+  for (Dependency& now : FindDependencies(*elf))
+    for (const Dependency& then : loaded.dependencies) {
+      if (then.name != now.name || then.mapped == nullptr || IsContentOf(then.mapped, now.path))
+        continue;
+      now.mapped = then.mapped;
+      loaded.library->Warn(SharedDependency(content.path, now));
+    }
+  return {};
+}
+
 // Maps the content that was read and judged. A file that is pinned is never opened by a name that
 // others can give to another file.
 Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFile& elf, bool pinned,
+                                            std::vector<Dependency>* dependencies,
                                             std::vector<std::string>* warnings) {
   std::string path = content.path;
   Expected<void*> handle(static_cast<void*>(nullptr));
-  bool by_name = !pinned && CanOpen(content, elf);
+  *dependencies = JudgeDependencies(content, elf, warnings);
+  const bool as_it_is = std::all_of(dependencies->begin(), dependencies->end(),
+                                    [](const Dependency& one) { return one.alias.empty(); });
+  bool by_name = as_it_is && !pinned && CanOpen(content, elf);
+  std::vector<std::string> map_warnings;
   if (by_name) {
-    handle = Map(path, {}, elf, warnings);
+    handle = Map(path, {}, elf, &map_warnings);
     // Another file may have got this name since it was read.
     by_name = handle.ok() ? IsMappedFrom(*handle, content, elf) : StillHolds(content);
   }
   if (!by_name) {
-    const std::vector<std::string> dependencies = DependenciesByOrigin(elf);
-    std::vector<std::string> copy_warnings;
+    std::vector<Dependency> to_map = *dependencies;
+    std::erase_if(to_map, [](const Dependency& one) {
+      return one.alias.empty() && (one.mapped != nullptr || !one.by_origin);
+    });
+    map_warnings.clear();
     Expected<std::string> copy =
-        PrivateCopy(content.identity, content.bytes, dependencies, &copy_warnings);
+        PrivateCopy(content.identity, content.bytes, to_map, &map_warnings);
     if (!copy.ok()) return copy.TakeError();
     path = *copy;
-    *warnings = copy_warnings;
-    handle = Map(path, dependencies, elf, warnings);
+    handle = Map(path, to_map, elf, &map_warnings);
   }
+  warnings->insert(warnings->end(), map_warnings.begin(), map_warnings.end());
   if (!handle.ok()) return handle.TakeError();
   if (!elf.unique_symbols.empty())
     warnings->push_back(StrCat(
         path, " has unique symbols (", elf.unique_symbols[0],
         "): after a rebuild its old data may live on; compile with -fno-gnu-unique [LD015]"));
   const auto* raw = static_cast<const OpwrightLibrary*>(dlsym(*handle, OPWRIGHT_LIBRARY_SYMBOL));
+  NoteMapped(dependencies);
   // The last field of version 1.0: what came after it is asked for where it is read.
   if (raw == nullptr || !OPWRIGHT_HAS(OpwrightLibrary, raw, frameworks))
     return MakeError("LD009",
@@ -231,18 +225,22 @@ Expected<LibraryHandle> LoadLibrary(const std::string& path, const std::string& 
 
   Process& process = TheProcess();
   const std::lock_guard lock(process.mutex);
-  if (const auto found = process.by_identity.find(identity); found != process.by_identity.end())
-    return LibraryHandle(found->second);
+  if (const auto found = process.by_identity.find(identity); found != process.by_identity.end()) {
+    OPWRIGHT_RETURN_IF_ERROR(WarnOfOthers(found->second, *content));
+    return LibraryHandle(found->second.library);
+  }
 
   Expected<ElfFile> elf = ReadElf(*resolved, content->bytes);
   if (!elf.ok()) return elf.TakeError();
   OPWRIGHT_RETURN_IF_ERROR(CheckElf(*resolved, *elf));
   std::vector<std::string> warnings;
-  Expected<const OpwrightLibrary*> raw = MapContent(*content, *elf, !sha256.empty(), &warnings);
+  std::vector<Dependency> dependencies;
+  Expected<const OpwrightLibrary*> raw =
+      MapContent(*content, *elf, !sha256.empty(), &dependencies, &warnings);
   if (!raw.ok()) return raw.TakeError();
   auto library = std::make_shared<Library>(*resolved, identity, *raw);
-  library->warnings.insert(library->warnings.begin(), warnings.begin(), warnings.end());
-  process.by_identity.emplace(identity, library);
+  for (std::string& warning : warnings) library->Warn(std::move(warning));
+  process.by_identity.emplace(identity, Loaded{library, std::move(dependencies)});
   process.in_order.push_back(library);
   return LibraryHandle(library);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/signature_fit.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,43 @@ Difference Compare(const Signature& built, const Signature& listed, const Opwrig
   return {};
 }
 
+template <class Part>
+std::vector<std::string> NamesOf(const Part* const* parts, int32_t n) {
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < n; ++i) names.emplace_back(parts[i]->name);
+  return names;
+}
+
+// Arguments go by position, so that other names are other words for the same. The same names at
+// other positions are a mistake: what is called one thing would be taken for the other.
+Status CheckOrder(const OpwrightOperatorEntry& entry, const OpwrightOpDef& model) {
+  const OpwrightOpDef& built = *entry.def;
+  // A class kernel asks for its attributes by name.
+  const bool function = entry.kernel->takes_expanded != 0;
+  const struct {
+    const char* what;
+    std::vector<std::string> built, listed;
+  } lists[] = {
+      {"inputs", NamesOf(built.inputs, built.num_inputs), NamesOf(model.inputs, model.num_inputs)},
+      {"outputs", NamesOf(built.outputs, built.num_outputs),
+       NamesOf(model.outputs, model.num_outputs)},
+      {"attributes", NamesOf(built.attrs, function ? built.num_attrs : 0),
+       NamesOf(model.attrs, function ? model.num_attrs : 0)},
+  };
+  for (const auto& list : lists) {
+    if (list.built == list.listed || !std::is_permutation(list.built.begin(), list.built.end(),
+                                                          list.listed.begin(), list.listed.end()))
+      continue;
+    return MakeError(
+        "RG011", StrCat("the kernel ", entry.kernel->name, " was built for the ", list.what, " ",
+                        Join(list.built, ", "), ", in this order, and the metadef of ", model.name,
+                        " lists ", Join(list.listed, ", "),
+                        "; they go by position: list them in the kernel's order, or build it with "
+                        "this metadef"));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status FitsKernel(const OpwrightOperatorEntry& entry, const OpwrightOpDef& model) {
@@ -115,7 +153,7 @@ Status FitsKernel(const OpwrightOperatorEntry& entry, const OpwrightOpDef& model
     difference = Compare(Of(*kernel.signature), Of(model), model);
   else if (kernel.takes_expanded != 0 && entry.def != nullptr)  // built before kernels said it
     difference = Compare(Of(*entry.def), Of(model), model);
-  if (difference.built.empty()) return {};
+  if (difference.built.empty()) return entry.def != nullptr ? CheckOrder(entry, model) : Status();
   return MakeError("RG005", StrCat("the kernel ", kernel.name, " was built for ", difference.built,
                                    " and the metadef of ", model.name, " lists ", difference.listed,
                                    "; build it with this metadef"));

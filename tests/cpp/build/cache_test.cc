@@ -68,51 +68,6 @@ TEST_F(BuildCache, OneOfSeveralSourcesIsCompiledAlone) {
   EXPECT_EQ(Loaded(second->path)(1), 7);
 }
 
-TEST_F(BuildCache, AChangedHeaderOfAHeaderIsSeen) {
-  WriteOperator("op", "S", "#include \"outer.h\"\n");
-  Write("op/outer.h", "#include \"sub/inner.h\"\n");
-  Write("op/sub/inner.h", "#define S 2\n");
-  auto first = BuildOf("op");
-  ASSERT_BUILT(first);
-  Write("op/sub/inner.h", "#define S 3\n");
-  auto second = BuildOf("op");
-  ASSERT_BUILT(second);
-  EXPECT_EQ(Loaded(first->path)(1), 2);
-  EXPECT_EQ(Loaded(second->path)(1), 3);
-  Write("op/sub/inner.h", "#define S 2\n");
-  auto third = BuildOf("op");
-  ASSERT_BUILT(third);
-  EXPECT_TRUE(third->cache_hit);
-  EXPECT_EQ(third->path, first->path);
-}
-
-TEST_F(BuildCache, TheOrderOfIncludeFoldersIsPartOfTheKey) {
-  WriteOperator("op", "S", "#include <s.h>\n");
-  Write("a/s.h", "#define S 2\n");
-  Write("b/s.h", "#define S 3\n");
-  auto first = BuildOf("op", {"-I" + Path("a"), "-I" + Path("b")});
-  auto second = BuildOf("op", {"-I" + Path("b"), "-I" + Path("a")});
-  ASSERT_BUILT(first);
-  ASSERT_BUILT(second);
-  EXPECT_EQ(Loaded(first->path)(1), 2);
-  EXPECT_EQ(Loaded(second->path)(1), 3);
-}
-
-TEST_F(BuildCache, AHeaderThatAppearsInAnEarlierFolderIsSeen) {
-  WriteOperator("op", "S", "#include <sub/s.h>\n");
-  Write("a/other.h", "");
-  Write("b/sub/s.h", "#define S 2\n");
-  const std::vector<std::string> flags = {"-I" + Path("a"), "-I" + Path("b")};
-  auto first = BuildOf("op", flags);
-  ASSERT_BUILT(first);
-  EXPECT_EQ(Loaded(first->path)(1), 2);
-  Write("a/sub/s.h", "#define S 4\n");
-  auto second = BuildOf("op", flags);
-  ASSERT_BUILT(second);
-  EXPECT_EQ(Loaded(second->path)(1), 4);
-  EXPECT_TRUE(BuildOf("op", flags)->cache_hit);
-}
-
 TEST_F(BuildCache, FlagsMarchAndCompilerArePartsOfTheKey) {
   CountCompiler("one");
   WriteOperator("op", "N");

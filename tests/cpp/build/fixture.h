@@ -77,6 +77,23 @@ class BuildFixture : public testing::Test {
     return Build(request);
   }
 
+  // The error's whole text; "" with a failure when the build succeeds.
+  std::string Refused(const std::string& name, const std::string& id,
+                      std::vector<std::string> flags = {}) {
+    auto built = BuildOf(name, std::move(flags));
+    EXPECT_FALSE(built.ok());
+    if (built.ok()) return "";
+    EXPECT_EQ(built.error().id, id) << built.error().Text();
+    return built.error().Text();
+  }
+  // As aoc does.
+  Expected<Result> Plain(const std::vector<std::string>& names) {
+    Request request;
+    for (const std::string& name : names) request.sources.push_back(Path(name));
+    request.allow_no_metadef = true;
+    return Build(request);
+  }
+
   // A compiler that writes down each call: the number of compilations of user sources and links.
   void CountCompiler(const std::string& name = "counted") {
     Write(name,
@@ -107,6 +124,8 @@ class BuildFixture : public testing::Test {
   TempFolder folder_;
   std::map<std::string, std::optional<std::string>> saved_;
 };
+
+#define EXPECT_SAYS(text, words) EXPECT_NE((text).find(words), std::string::npos) << (text)
 
 // One operator of a library, called on one number.
 class Loaded {

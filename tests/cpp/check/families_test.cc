@@ -231,12 +231,14 @@ const std::string& Library() {
 class RightFamily : public testing::TestWithParam<const char*> {};
 
 TEST_P(RightFamily, PassesWhole) {
-  const OperatorReport op = CheckOne(Library(), GetParam());
-  EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
-  EXPECT_TRUE(op.findings.empty()) << TextOf(op);
-  for (const GradientRow& row : op.rows) {
-    EXPECT_TRUE(row.checked || row.reason == "int64: no gradient is due") << TextOf(op);
-    EXPECT_EQ(row.skipped, 0) << TextOf(op);
+  for (uint64_t seed = 1; seed <= Seeds(); ++seed) {
+    const OperatorReport op = CheckOne(Library(), GetParam(), 60, seed);
+    EXPECT_EQ(op.verdict, Verdict::kRight) << "seed " << seed << "\n" << TextOf(op);
+    EXPECT_TRUE(op.findings.empty()) << TextOf(op);
+    for (const GradientRow& row : op.rows) {
+      EXPECT_TRUE(row.checked || row.reason == "int64: no gradient is due") << TextOf(op);
+      EXPECT_EQ(row.skipped, 0) << TextOf(op);
+    }
   }
 }
 

@@ -68,9 +68,16 @@ inline std::string BuildLibrary(const std::string& name, const std::string& sour
   return built.ok() ? built->path : "";
 }
 
+// What random values come near to is luck. $OPWRIGHT_CHECK_SEEDS asks for more.
+inline uint64_t Seeds() {
+  const char* const asked = getenv("OPWRIGHT_CHECK_SEEDS");
+  return asked != nullptr ? strtoull(asked, nullptr, 10) : 2;
+}
+
 inline OperatorReport CheckOne(const std::string& library, const std::string& op,
-                               double timeout = 60) {
+                               double timeout = 60, uint64_t seed = 1) {
   Options options;
+  options.seed = seed;
   options.op = op;
   options.timeout_seconds = timeout;
   Expected<Report> report = CheckLibrary(library, options);

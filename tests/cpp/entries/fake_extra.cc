@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The other side of MindSpore's interface, with its std::string.
+#define _GLIBCXX_USE_CXX11_ABI 0  // NOLINT(bugprone-reserved-identifier)
+
 #include "entries/fake_extra.h"
 
 #include <map>

@@ -307,5 +307,73 @@ TEST_F(Acl, AFunctionKernelIsBoundToNoMetadefThatItWasNotBuiltFor) {
   EXPECT_EQ(CallScale(**registry.Find("other"), 2), 8);
 }
 
+// z = (x - y) * gain + shift, as a function and as a class.
+constexpr const char* kByPosition = R"cc(
+#include <opwright/kernel.h>
+  void Difference(opwright::View<const float> x, opwright::View<const float> y,
+                  opwright::View<float> z, double gain, double shift) {
+    for (int64_t i = 0; i < x.Size(); ++i)
+      z.Data()[i] = static_cast<float>((x.Data()[i] - y.Data()[i]) * gain + shift);
+  }
+  OPWRIGHT_FUNCTION(difference, Difference)
+  class DifferenceClassKernel : public opwright::OpKernelBase {
+   public:
+    opwright::Status Compute(const opwright::OpKernelInput& in,
+                             opwright::OpKernelOutput* out) override {
+      const float* x = in.GetTensor(0).Data<float>();
+      const float* y = in.GetTensor(1).Data<float>();
+      const double gain = in.Attr<double>("gain"), shift = in.Attr<double>("shift");
+      for (int64_t i = 0; i < in.GetTensor(0).Size(); ++i)
+        out->GetTensor(0)->Data<float>()[i] = static_cast<float>((x[i] - y[i]) * gain + shift);
+      return opwright::SUCCESS;
+    }
+  };
+)cc";
+
+std::string DifferenceMetadef(const std::string& name, const std::string& first,
+                              const std::string& second, const std::string& attr,
+                              const std::string& other_attr) {
+  return Op(
+      Float(first) + ", " + Float(second), Float("z"),
+      StrCat(", \"shape_rule\": \"broadcast(", first, ", ", second, ")\", \"attr\": [",
+             Attribute(attr, "float", "2.0"), ", ", Attribute(other_attr, "float", "1.0"), "]"),
+      name);
+}
+
+TEST_F(Acl, NamesOfTheKernelInAnotherOrderAreRefusedAndOtherNamesAreNot) {
+  const std::string path =
+      BuildLibrary(StrCat("[", DifferenceMetadef("difference", "x", "y", "gain", "shift"), ", ",
+                          DifferenceMetadef("difference_class", "x", "y", "gain", "shift"), "]"),
+                   kByPosition);
+  AclRegistry registry;
+  ASSERT_TRUE(registry.Load(path).ok());
+  const auto model = [&](const std::string& metadef, const std::string& kernel) {
+    (void)registry.Unregister("other");
+    EXPECT_TRUE(registry.Register("other").ok());
+    return TextOf(registry.Model("other", Write("m.json", metadef), kernel));
+  };
+  const std::string turned = DifferenceMetadef("other", "y", "x", "gain", "shift");
+  for (const std::string kernel : {"difference", "difference_class"}) {
+    EXPECT_EQ(
+        model(turned, kernel),
+        StrCat("the kernel ", kernel,
+               " was built for the inputs x, y, in this order, and the metadef of other lists "
+               "y, x; they go by position: list them in the kernel's order, or build it with "
+               "this metadef [RG011]"));
+    EXPECT_EQ(model(DifferenceMetadef("other", "x", "y", "gain", "shift"), kernel), "");
+    EXPECT_EQ(model(DifferenceMetadef("other", "left", "right", "gain", "shift"), kernel), "");
+    // One name of the kernel's, at its own or at another place, beside one of one's own.
+    EXPECT_EQ(model(DifferenceMetadef("other", "x", "right", "gain", "shift"), kernel), "");
+    EXPECT_EQ(model(DifferenceMetadef("other", "y", "right", "gain", "shift"), kernel), "");
+  }
+  EXPECT_EQ(
+      model(DifferenceMetadef("other", "x", "y", "shift", "gain"), "difference"),
+      "the kernel difference was built for the attributes gain, shift, in this order, and the "
+      "metadef of other lists shift, gain; they go by position: list them in the kernel's "
+      "order, or build it with this metadef [RG011]");
+  EXPECT_EQ(model(DifferenceMetadef("other", "x", "y", "shift", "gain"), "difference_class"), "")
+      << "which asks for its attributes by name";
+}
+
 }  // namespace
 }  // namespace opwright::test

@@ -172,10 +172,10 @@ TEST_F(Doctored, AUniqueSymbolIsAWarningOfTheLoad) {
   const std::string path = JoinPath(folder_.path(), "unique.so");
   ASSERT_TRUE(WriteFileAtomic(path, bytes).ok());
   const auto library = LoadOrFail(path);
-  ASSERT_EQ(library->warnings.size(), 1u);
-  EXPECT_TRUE(library->warnings[0].starts_with(path + " has unique symbols (opwright_library)"))
-      << library->warnings[0];
-  EXPECT_TRUE(library->warnings[0].ends_with("[LD015]"));
+  ASSERT_EQ(library->warnings().size(), 1u);
+  EXPECT_TRUE(library->warnings()[0].starts_with(path + " has unique symbols (opwright_library)"))
+      << library->warnings()[0];
+  EXPECT_TRUE(library->warnings()[0].ends_with("[LD015]"));
 }
 
 TEST_F(Doctored, AFileCutShortIsRefusedAtAnyLength) {

@@ -76,7 +76,7 @@ std::string LibraryTest::path_;
 
 TEST_F(LibraryTest, BindsTheGradientsThatItsMetadefsName) {
   const auto library = LoadOrFail(path_);
-  EXPECT_TRUE(library->warnings.empty());
+  EXPECT_TRUE(library->warnings().empty());
   const auto op = FindOrFail(*library, "mul");
   ASSERT_NE(op->backward(), nullptr);
   EXPECT_STREQ(op->backward()->name(), "mul_grad");

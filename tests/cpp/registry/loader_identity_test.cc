@@ -144,8 +144,8 @@ TEST_F(Identity, ARebuiltLibraryLoadsWhereTheCacheCannotBeUsed) {
   ASSERT_NE(library, nullptr);
   EXPECT_EQ(CallScale(*FindOrFail(*library, "scale"), 2), 10);
   EXPECT_EQ(CallScale(*FindOrFail(*old, "scale"), 2), 6);
-  ASSERT_EQ(library->warnings.size(), 1u);
-  const std::string& warning = library->warnings[0];
+  ASSERT_EQ(library->warnings().size(), 1u);
+  const std::string warning = library->warnings()[0];
   EXPECT_TRUE(warning.starts_with("the cache folder /proc/opwright-cache cannot be used: "))
       << warning;
   EXPECT_TRUE(warning.ends_with(

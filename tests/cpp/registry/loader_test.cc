@@ -201,10 +201,10 @@ TEST_F(Loader, FloatingPointModesAreAsTheyWereAndTheLibraryIsNamed) {
   const unsigned before = _mm_getcsr();
   const auto library = LoadOrFail(path);
   EXPECT_EQ(_mm_getcsr() & ~0x3fu, before & ~0x3fu);
-  ASSERT_EQ(library->warnings.size(), 1u);
-  EXPECT_NE(library->warnings[0].find("changed the thread's floating-point modes"),
+  ASSERT_EQ(library->warnings().size(), 1u);
+  EXPECT_NE(library->warnings()[0].find("changed the thread's floating-point modes"),
             std::string::npos);
-  EXPECT_TRUE(library->warnings[0].ends_with("[LD014]"));
+  EXPECT_TRUE(library->warnings()[0].ends_with("[LD014]"));
 }
 
 TEST_F(Loader, UniqueSymbolsAreAWarning) {
@@ -220,7 +220,7 @@ TEST_F(Loader, UniqueSymbolsAreAWarning) {
   ASSERT_TRUE(elf.ok());
   ASSERT_EQ(elf->unique_symbols.size(), 1u) << "what the compiler makes by itself";
   const auto library = LoadOrFail(BuildLibrary(ScaleMetadef(), ScaleSource("13"), {object}));
-  EXPECT_TRUE(library->warnings.empty()) << "an operator library hides them";
+  EXPECT_TRUE(library->warnings().empty()) << "an operator library hides them";
 }
 
 TEST_F(Loader, AFileThatMayNotBeReadIsNamedWithTheReason) {

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/column.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/dtype_name.h"
+#include "base/text.h"
+#include "runtime/dtype.h"
+
+namespace opwright::check {
+namespace {
+
+// How often values are moved to see how far results go with them, and how many times that a result
+// may be off: the rounding of each step of a kernel is no larger than such a move.
+constexpr int kMoves = 4;
+constexpr double kSpreads = 4;
+
+// Whether each input and output is a float in both columns or in neither, and a complex number in
+// neither: else the same values cannot be had in both, or nothing says that the results are alike.
+bool HasSameKinds(const OpwrightOpDef& def, int32_t a, int32_t b) {
+  const auto same = [&](const OpwrightParamDef* param) {
+    return IsFloat(param->dtypes[a]) == IsFloat(param->dtypes[b]) &&
+           param->dtypes[a].code != kOpwrightComplex && param->dtypes[b].code != kOpwrightComplex;
+  };
+  return std::all_of(def.inputs, def.inputs + def.num_inputs, same) &&
+         std::all_of(def.outputs, def.outputs + def.num_outputs, same);
+}
+
+double Size(const ArrayLists& lists) {
+  double n = 0;
+  for (const auto& list : lists)
+    for (const Array& array : list) n += static_cast<double>(array.size());
+  return n;
+}
+
+// How many terms of a sum an element may be.
+double Terms(const ArrayLists& from, const Array& to) {
+  return Size(from) / std::max(1.0, static_cast<double>(to.size()));
+}
+
+// The largest distance of each element from where it was. One that is no number any more may be
+// anywhere.
+void Widen(const Array& was, const Array& is, std::vector<double>* spread) {
+  spread->resize(static_cast<size_t>(was.size()));
+  for (int64_t k = 0; k < was.size(); ++k) {
+    const double moved = std::fabs(is.Get(k) - was.Get(k));
+    double& widest = (*spread)[static_cast<size_t>(k)];
+    widest = std::isfinite(moved) ? std::max(widest, moved) : INFINITY;
+  }
+}
+
+}  // namespace
+
+void ColumnCheck::Nudge(ArrayLists* lists) {
+  for (auto& list : *lists)
+    for (Array& array : list)
+      for (int64_t k = 0; IsFloat(array.dtype) && k < array.size(); ++k) {
+        const double value = array.Get(k);
+        const double step = epsilon_ * std::max(1.0, std::fabs(value));
+        array.Set(k, random_.Bits() % 2 == 0 ? value + step : value - step);
+      }
+}
+
+void ColumnCheck::Compare(const Array& got, const Array& expected,
+                          const std::vector<double>& spread, double terms,
+                          const std::string& argument) {
+  if (!IsFloat(got.dtype)) return;
+  // Of values of the size of one, whatever this result is: it may be a difference of such.
+  double scale = 0.25;
+  for (int64_t k = 0; k < expected.size(); ++k)
+    if (std::isfinite(expected.Get(k))) scale = std::max(scale, std::fabs(expected.Get(k)));
+  // In units of the last place; rounding errors of a sum grow with the root of its length.
+  const double rounding = epsilon_ * (16 + 4 * std::sqrt(terms)) * scale;
+  Difference worst;
+  bool wrong = false;
+  for (int64_t k = 0; k < got.size(); ++k) {
+    const double a = got.Get(k);
+    const double b = expected.Get(k);
+    const double tolerance = rounding + kSpreads * spread[static_cast<size_t>(k)];
+    if (!std::isfinite(b) || !std::isfinite(tolerance) ||
+        std::fabs(b) > LargestFinite(got.dtype) / 16)
+      continue;
+    const double error = std::isfinite(a) ? std::fabs(a - b) : INFINITY;
+    if (error <= tolerance || error <= worst.error) continue;
+    wrong = true;
+    worst = {error, tolerance, a, b, IndexText(got.shape, k)};
+  }
+  if (wrong)
+    recorder_.Add("CK016", Severity::kError, argument,
+                  StrCat(argument, " in ", DTypeName(got.dtype), " differs from the ", reference_,
+                         " column's by more than its rounding explains"),
+                  "", &worst);
+}
+
+void ColumnCheck::CompareOutputs(const Trial& own, const Trial& other) {
+  for (size_t o = 0; o < own.outputs.size(); ++o)
+    for (size_t k = 0; k < own.outputs[o].size(); ++k) {
+      const Array& expected = other.outputs[o][k];
+      std::vector<double> spread(static_cast<size_t>(expected.size()));
+      for (const Trial& moved : moved_) Widen(expected, moved.outputs[o][k], &spread);
+      Compare(own.outputs[o][k], expected, spread, Terms(own.inputs, expected),
+              StrCat("output ", ItemName(*own.def().outputs[o], k)));
+    }
+}
+
+void ColumnCheck::CompareGradients(Trial* own, Trial* other) {
+  // Values that both columns hold.
+  ArrayLists own_cotangents = own->MakeCotangents(&random_);
+  ArrayLists cotangents = other->MakeCotangents(&random_);
+  for (size_t o = 0; o < cotangents.size(); ++o)
+    for (size_t k = 0; k < cotangents[o].size(); ++k)
+      for (int64_t e = 0; e < cotangents[o][k].size(); ++e) {
+        cotangents[o][k].Set(e, own_cotangents[o][k].Get(e));
+        own_cotangents[o][k].Set(e, cotangents[o][k].Get(e));
+      }
+  ArrayLists expected = other->MakeGradients();
+  ArrayLists got = own->MakeGradients();
+  if (Status status = other->Backward(cotangents, expected); !status.ok()) {
+    recorder_.Add(
+        "CK013", Severity::kError, "",
+        StrCat("the backward call fails in the ", reference_, " column: ", status.error().message));
+    return;
+  }
+  if (!own->Backward(own_cotangents, got).ok()) return;
+  std::vector<ArrayLists> moved_gradients;
+  for (Trial& moved : moved_) {
+    // A gradient that is made of outputs gets them rounded.
+    Nudge(&moved.outputs);
+    ArrayLists gradients = moved.MakeGradients();
+    if (moved.Backward(cotangents, gradients).ok()) moved_gradients.push_back(std::move(gradients));
+  }
+  for (const Wanted& w : own->wanted()) {
+    std::vector<double> spread(static_cast<size_t>(At(expected, w).size()));
+    for (const ArrayLists& gradients : moved_gradients)
+      Widen(At(expected, w), At(gradients, w), &spread);
+    Compare(At(got, w), At(expected, w), spread, Terms(own_cotangents, At(got, w)),
+            StrCat("gradient of input ",
+                   ItemName(*own->def().inputs[w.input], static_cast<size_t>(w.item))));
+  }
+}
+
+// At values that both columns hold: a column is no less right for being the more precise.
+void ColumnCheck::Against(int32_t column, bool gradients) {
+  if (!HasSameKinds(trial_.def(), trial_.column(), column)) return;
+  recorder_.Stage("comparison with another dtype column");
+  Trial other(trial_, column);
+  Trial own(other, trial_.column());
+  epsilon_ = std::max(Epsilon(own.LeastFloat()), Epsilon(other.LeastFloat()));
+  reference_ = DTypeName(other.LeastFloat());
+  if (Status status = other.Forward(); !status.ok()) {
+    recorder_.Add("CK016", Severity::kError, "",
+                  StrCat("the ", reference_,
+                         " column fails where another column does not: ", status.error().message));
+    return;
+  }
+  // These values may be others than those that it took.
+  if (!own.Forward().ok()) return;
+  for (int k = 0; k < kMoves; ++k) {
+    Trial moved(other, column);
+    Nudge(&moved.inputs);
+    if (moved.Forward().ok()) moved_.push_back(std::move(moved));
+  }
+  CompareOutputs(own, other);
+  if (gradients) CompareGradients(&own, &other);
+}
+
+}  // namespace opwright::check

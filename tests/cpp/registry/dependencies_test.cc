@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each library runs the code of the dependencies that it brings, whatever the process has under
+// their names already; where it cannot, it says so.
+#include "registry/dependencies.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/sha256.h"
+#include "registry/kernels.h"
+
+namespace opwright::test {
+namespace {
+
+class Dependencies : public testing::Test {
+ protected:
+  Dependencies() : folder_(std::move(*TempFolder::Make())) {}
+  std::string Path(const std::string& name) const { return JoinPath(folder_.path(), name); }
+
+  // folder/libNAME.so, whose NAME() is the value.
+  std::string WriteDependency(const std::string& folder, const std::string& name, int value,
+                              const std::string& flags = "") {
+    std::filesystem::create_directories(Path(folder));
+    const std::string made = Path("made.so"), path = Path(StrCat(folder, "/lib", name, ".so"));
+    CompileObject(StrCat("int ", name, "(void) { return ", value, "; }"), made,
+                  StrCat("-Wl,-soname,lib", name, ".so ", flags));
+    std::filesystem::rename(made, path);  // what is mapped stays as it was
+    return path;
+  }
+
+  // folder/libscale.so, which multiplies by NAME() * factor and finds libNAME.so beside itself.
+  std::string WriteScale(const std::string& folder, const std::string& name, int factor) {
+    const std::string built = BuildLibrary(
+        ScaleMetadef(),
+        StrCat("extern \"C\" int ", name, "(void);\n", ScaleSource(StrCat(name, "() * ", factor))),
+        {StrCat("-L", Path(folder)), StrCat("-l", name)});
+    const std::string path = Path(folder + "/libscale.so");
+    EXPECT_TRUE(WriteFileAtomic(path, *ReadFile(built)).ok());
+    return path;
+  }
+
+  static double TimesOne(const std::string& path) {
+    return CallScale(*FindOrFail(*LoadOrFail(path), "scale"), 1);
+  }
+  static std::vector<std::string> Warnings(const std::string& path) {
+    return LoadOrFail(path)->warnings();
+  }
+
+ private:
+  TempFolder folder_;
+};
+
+TEST_F(Dependencies, OfOneNameBesideTwoLibrariesAreTwo) {
+  for (const std::string flags : {"", "-Wl,--build-id=none"}) {
+    const std::string name = flags.empty() ? "helper_two" : "helper_two_plain";
+    const std::string a = "a_" + name, b = "b_" + name, c = "c_" + name;
+    WriteDependency(a, name, 3, flags);
+    WriteDependency(b, name, 5, flags);
+    const std::string first = WriteScale(a, name, 1), second = WriteScale(b, name, 10);
+    EXPECT_EQ(TimesOne(first), 3);
+    EXPECT_EQ(TimesOne(second), 50);
+    EXPECT_EQ(TimesOne(first), 3);
+    EXPECT_TRUE(Warnings(second).empty());
+    // Another library beside the second shares its dependency.
+    std::filesystem::copy(Path(b), Path(c));
+    EXPECT_EQ(TimesOne(WriteScale(b, name, 100)), 500);
+    EXPECT_EQ(TimesOne(WriteScale(c, name, 1000)), 5000);
+  }
+}
+
+TEST_F(Dependencies, AsPinnedFilesAreTwoToo) {
+  WriteDependency("a", "helper_pinned", 3);
+  WriteDependency("b", "helper_pinned", 5);
+  for (const auto& [folder, factor, expected] : {std::tuple("a", 1, 3), std::tuple("b", 10, 50)}) {
+    const std::string path = WriteScale(folder, "helper_pinned", factor);
+    Expected<LibraryHandle> loaded = LoadLibrary(path, Sha256Hex(*ReadFile(path)));
+    ASSERT_TRUE(loaded.ok()) << loaded.error().Text();
+    EXPECT_EQ(CallScale(*FindOrFail(**loaded, "scale"), 1), expected);
+  }
+}
+
+TEST_F(Dependencies, RebuiltTogetherWithTheirLibraryRunTheirNewCode) {
+  double expected = 0;
+  for (int i = 1; i <= 4; ++i) {
+    WriteDependency("a", "helper_again", i);
+    expected = 10 * i * i;
+    EXPECT_EQ(TimesOne(WriteScale("a", "helper_again", 10 * i)), expected);
+  }
+}
+
+TEST_F(Dependencies, OneNameAndOneContentIsOne) {
+  WriteDependency("a", "helper_same", 3);
+  const std::string first = WriteScale("a", "helper_same", 1);
+  std::filesystem::create_directories(Path("b"));
+  std::filesystem::copy_file(Path("a/libhelper_same.so"), Path("b/libhelper_same.so"));
+  EXPECT_EQ(TimesOne(first), 3);
+  EXPECT_EQ(TimesOne(WriteScale("b", "helper_same", 10)), 30);
+  const std::string maps = *ReadFile("/proc/self/maps");
+  EXPECT_EQ(maps.find(Path("b/libhelper_same.so")), maps.npos);
+}
+
+TEST_F(Dependencies, WhatTheProcessBroughtItselfIsSharedWithAWarning) {
+  const std::string own = WriteDependency("own", "helper_own", 7);
+  ASSERT_NE(dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+  const std::string brought = WriteDependency("a", "helper_own", 3);
+  const std::string path = WriteScale("a", "helper_own", 1);
+  EXPECT_EQ(TimesOne(path), 7);
+  EXPECT_EQ(Warnings(path),
+            std::vector<std::string>{StrCat(
+                path, " brings ", brought, ", and the code of ", own,
+                ", as it was when it was mapped, runs in its place: the process has one object of "
+                "the name libhelper_own.so; give one of them another name, or start a new process "
+                "[LD016]")});
+}
+
+TEST_F(Dependencies, RebuiltUnderAnUnchangedLibraryAreAWarningAtTheNextLoad) {
+  const std::string helper = WriteDependency("a", "helper_stale", 3);
+  const std::string path = WriteScale("a", "helper_stale", 1);
+  EXPECT_EQ(TimesOne(path), 3);
+  EXPECT_EQ(TimesOne(path), 3);
+  EXPECT_TRUE(Warnings(path).empty());
+  WriteDependency("a", "helper_stale", 4);
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<std::string> warnings = Warnings(path);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_TRUE(
+        warnings[0].starts_with(StrCat(path, " brings ", helper, ", and the code of ", helper)))
+        << warnings[0];
+    EXPECT_TRUE(warnings[0].ends_with("[LD016]"));
+  }
+}
+
+TEST_F(Dependencies, OneLibrarysContentBesideTwoOfThemIsAWarning) {
+  const std::string helper = WriteDependency("a", "helper_beside", 3);
+  const std::string other = WriteDependency("b", "helper_beside", 5);
+  const std::string path = WriteScale("a", "helper_beside", 1);
+  std::filesystem::copy_file(path, Path("b/libscale.so"));
+  EXPECT_EQ(TimesOne(path), 3);
+  const std::vector<std::string> warnings = Warnings(Path("b/libscale.so"));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find(StrCat("brings ", other, ", and the code of ", helper)),
+            std::string::npos)
+      << warnings[0];
+}
+
+}  // namespace
+}  // namespace opwright::test
