@@ -27,7 +27,7 @@ std::string WriteFolder(const std::string& folder, const std::string& metadef,
 struct AddTensors {
   explicit AddTensors(int64_t n);
   std::vector<float> memory;
-  int64_t shape[1];
+  int64_t shape[1] = {};
   int64_t strides[1] = {1};
   OpwrightTensor tensors[3];
   OpwrightArgument inputs[2];

@@ -98,7 +98,7 @@ std::string TorchSchema(const OpwrightOpDef& def, const std::string& name) {
     if (TakesShape(def, i)) add_keyword(StrCat("SymInt[] _", def.outputs[i]->name, "_shape"));
   if (TakesWanted(def)) add_keyword("bool[]? _wanted=None");
   text += ") -> ";
-  if (def.num_outputs != 1) text += "(";
+  if (def.num_outputs != 1) text += '(';
   for (int32_t i = 0; i < def.num_outputs; ++i)
     text +=
         StrCat(i > 0 ? ", " : "", def.outputs[i]->kind == kOpwrightDynamic ? "Tensor[]" : "Tensor");

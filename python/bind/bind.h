@@ -66,7 +66,7 @@ PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
 // through nanobind. Takes a tuple and a dict, from this package alone, and checks nothing of that.
 nb::object NumpyCaller(nb::handle op);
 // The same for a backward operator: outputs not wanted (empty: all are), shapes by output name.
-nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs,
+nb::object CallNumpyForGradient(PyOperator& op, const nb::tuple& args, const nb::dict& kwargs,
                                 const std::vector<bool>& wanted,
                                 const std::map<std::string, std::vector<int64_t>>& shapes);
 // A list of (shape, dtype), one for each output tensor.

@@ -211,7 +211,7 @@ void InitDef(nb::module_& m) {
       "numbers.");
   m.def(
       "infer_specs",
-      [](PyOperator& self, const std::vector<std::vector<Spec>>& inputs, nb::dict attrs) {
+      [](PyOperator& self, const std::vector<std::vector<Spec>>& inputs, const nb::dict& attrs) {
         const OpwrightOpDef& def = self.op->def();
         Arena arena(nullptr);
         SpecsOnly only(inputs);
@@ -235,7 +235,7 @@ void InitDef(nb::module_& m) {
       "are Python numbers.");
   m.def(
       "infer_partial_shapes",
-      [](PyOperator& self, const std::vector<PartialShape>& inputs, nb::dict attrs) {
+      [](PyOperator& self, const std::vector<PartialShape>& inputs, const nb::dict& attrs) {
         const OpwrightOpDef& def = self.op->def();
         Arena arena(nullptr);
         const std::vector<OpwrightAttr> values = AttrsOf(def, attrs, arena);

@@ -32,8 +32,8 @@ const OpwrightArgument* Arguments(const Groups& groups, int32_t due, const char*
   return arguments;
 }
 
-void CallGradient(PyOperator& self, const Groups& inputs, const Groups& outputs, nb::dict attrs,
-                  const Groups& output_grads, const Groups& input_grads) {
+void CallGradient(PyOperator& self, const Groups& inputs, const Groups& outputs,
+                  const nb::dict& attrs, const Groups& output_grads, const Groups& input_grads) {
   const OpwrightOpDef& def = self.op->def();
   Arena arena(nullptr);
   const OpwrightArgument* given = Arguments(inputs, def.num_inputs, "inputs", def, arena);

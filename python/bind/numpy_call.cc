@@ -376,7 +376,7 @@ PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
   return call.Run(op);
 }
 
-nb::object CallNumpyForGradient(PyOperator& op, nb::tuple args, nb::dict kwargs,
+nb::object CallNumpyForGradient(PyOperator& op, const nb::tuple& args, const nb::dict& kwargs,
                                 const std::vector<bool>& wanted, const PassedShapes& shapes) {
   Call call(op.op->def());
   if (!call.Bind(args.ptr(), kwargs.ptr())) return nb::borrow(Py_NotImplemented);

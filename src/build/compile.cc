@@ -114,7 +114,7 @@ CompileJob UnitJob(const Unit& unit, const Plan& plan, const Compiler& compiler,
   // First, so that acl/acl.h is ours also where the user's flags name another one.
   job.command.push_back("-I" + Layout().include_dir);
   job.command.insert(job.command.end(), plan.flags.compile.begin(), plan.flags.compile.end());
-  job.command.push_back(compiler.clang ? "-fno-color-diagnostics" : "-fdiagnostics-color=never");
+  job.command.emplace_back(compiler.clang ? "-fno-color-diagnostics" : "-fdiagnostics-color=never");
   job.command.insert(job.command.end(), {"-x", "c++"});
   job.input = unit.wrapper;
   job.source = unit.source;

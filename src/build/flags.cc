@@ -236,7 +236,7 @@ std::vector<std::string> BaseCompileFlags(bool clang) {
                                     "-fno-trapping-math",
                                     "-Wall"};
   // A unique symbol keeps the old code mapped when a rebuilt library is loaded; clang makes none.
-  if (!clang) flags.push_back("-fno-gnu-unique");
+  if (!clang) flags.emplace_back("-fno-gnu-unique");
   return flags;
 }
 

@@ -12,8 +12,8 @@
 #include "build/link_output.h"
 #include "build/manifest.h"
 #include "build/process.h"
-#include "opwright/c_api.h"
 #include "build/symbols.h"
+#include "opwright/c_api.h"
 
 namespace opwright::build {
 namespace {
@@ -51,11 +51,12 @@ bool IsIn(const std::string& name, const std::vector<std::string>& names) {
 
 // Whether it is one of the two functions of an operator.
 bool IsOperators(const std::string& name, const std::vector<std::string>& exports) {
-  return IsIn(name, exports) && (name.ends_with("InferShape") || IsIn(name + "InferShape", exports));
+  return IsIn(name, exports) &&
+         (name.ends_with("InferShape") || IsIn(name + "InferShape", exports));
 }
 
-// A C function of the user's by the name of an operator: the library exports one by that name, which
-// would be called in its place, or twice defined.
+// A C function of the user's by the name of an operator: the library exports one by that name,
+// which would be called in its place, or twice defined.
 Status CheckNames(const LinkJob& job, const Plan& plan) {
   std::vector<std::string> objects = plan.inputs.objects;
   for (const std::string& object : job.objects)
@@ -67,10 +68,11 @@ Status CheckNames(const LinkJob& job, const Plan& plan) {
       if (!IsOperators(name, job.exports)) continue;
       const auto source = job.sources.find(object);
       return MakeError(
-          "BD016", StrCat(source != job.sources.end() ? source->second : object,
-                          " defines or calls a C function ", name,
-                          ", the name by which the library shows the operator to MindSpore; make it "
-                          "static, put it into a namespace, or name the operator otherwise"));
+          "BD016",
+          StrCat(source != job.sources.end() ? source->second : object,
+                 " defines or calls a C function ", name,
+                 ", the name by which the library shows the operator to MindSpore; make it "
+                 "static, put it into a namespace, or name the operator otherwise"));
     }
   }
   return {};

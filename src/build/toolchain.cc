@@ -31,7 +31,7 @@ Status ReadVersion(Compiler* compiler, const Cache& cache) {
     return {};
   }
   std::vector<std::string> command = compiler->command;
-  command.push_back("--version");
+  command.emplace_back("--version");
   Expected<Finished> run = RunProcess(command);
   if (!run.ok()) return run.TakeError();
   if (!run->ok())

@@ -333,7 +333,7 @@ class OperatorCheck {
                                    : "no case got as far";
       undecided_ = undecided_ || row.cases == 0 || row.skipped > 0;
       // A list that never was so long is no gap.
-      if (row.cases == 0 && row.input.ends_with("]"))
+      if (row.cases == 0 && row.input.ends_with(']'))
         row.reason = "no case with so many tensors ran";
     }
     if (gradient_column_ < 0 && op_.backward() != nullptr) undecided_ = true;

@@ -44,7 +44,7 @@ Slope SlopeOf(const Samples& s, const std::vector<double>& centre, double x,
     narrow += c[j] * (o[2] - o[3]) / (s.at[2] - s.at[3]);
     double r[2];
     double l[2];
-    for (int k = 0; k < 2; ++k) {
+    for (size_t k = 0; k < 2; ++k) {
       r[k] = c[j] * (o[2 * k] - centre[j]) / (s.at[2 * k] - x);
       l[k] = c[j] * (centre[j] - o[2 * k + 1]) / (x - s.at[2 * k + 1]);
       gaps[k] += std::fabs(r[k] - l[k]);

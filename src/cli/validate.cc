@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "base/ids.h"
 #include "base/file.h"
+#include "base/ids.h"
 #include "base/text.h"
 #include "metadef/metadef.h"
 
@@ -41,7 +41,7 @@ Report Validate(const std::vector<std::string>& given) {
 }
 
 std::string Colored(const Diagnostic& d) {
-  const std::string plain = Render(d);
+  std::string plain = Render(d);
   const std::string word = StrCat(SeverityName(d.severity), ": ");
   const size_t at = plain.find(word);
   if (at == plain.npos) return plain;
@@ -77,7 +77,7 @@ std::string Uri(std::string_view path) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
   constexpr char kHex[] = "0123456789ABCDEF";
-  std::string uri = path.starts_with("/") ? "file://" : "";
+  std::string uri = path.starts_with('/') ? "file://" : "";
   for (char c : path) {
     if (kPlain.find(c) != kPlain.npos) {
       uri += c;

@@ -16,7 +16,7 @@ std::string Pip(const Python& python, std::string_view what) {
 std::string AddFramework(const Python& python, const char* module, const char* name,
                          Findings* findings) {
   if (!python.answered()) return "";
-  const std::string version = python.VersionOf(module);
+  std::string version = python.VersionOf(module);
   const bool there = !python.Fact(StrCat("module ", module)).empty();
   if (version.empty() && !there) {
     Add(findings, Level::kOk, name, "not installed");

@@ -75,13 +75,13 @@ constexpr Field kGradientFields[] = {
 };
 
 constexpr DTypeName kDTypes[] = {
-    {"float32", "float32"},   {"float", "float32"},       {"fp32", "float32"},
-    {"float16", "float16"},   {"half", "float16"},        {"fp16", "float16"},
-    {"bfloat16", "bfloat16"}, {"bf16", "bfloat16"},       {"float64", "float64"},
-    {"double", "float64"},    {"fp64", "float64"},        {"int8", "int8"},
-    {"int16", "int16"},       {"int32", "int32"},         {"int64", "int64"},
-    {"uint8", "uint8"},       {"uint16", "uint16"},       {"uint32", "uint32"},
-    {"uint64", "uint64"},     {"bool", "bool"},           {"complex64", "complex64"},
+    {"float32", "float32"},       {"float", "float32"}, {"fp32", "float32"},
+    {"float16", "float16"},       {"half", "float16"},  {"fp16", "float16"},
+    {"bfloat16", "bfloat16"},     {"bf16", "bfloat16"}, {"float64", "float64"},
+    {"double", "float64"},        {"fp64", "float64"},  {"int8", "int8"},
+    {"int16", "int16"},           {"int32", "int32"},   {"int64", "int64"},
+    {"uint8", "uint8"},           {"uint16", "uint16"}, {"uint32", "uint32"},
+    {"uint64", "uint64"},         {"bool", "bool"},     {"complex64", "complex64"},
     {"complex128", "complex128"},
 };
 

@@ -71,7 +71,7 @@ class Binder {
     return names;
   }
 
-  void Say(std::string_view id, std::string message, std::string hint = "") {
+  void Say(std::string_view id, const std::string& message, std::string hint = "") {
     const Span& span = forward_.gradient.span;
     const std::string backward = backward_ != nullptr ? backward_->name : forward_.gradient.op;
     found_.push_back(

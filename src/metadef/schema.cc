@@ -90,7 +90,7 @@ std::string Object(ObjectKind kind, std::string_view more = "") {
 }
 
 std::string DefaultSchema(AttrType type) {
-  const std::string integer = Integer(kMinInt);
+  std::string integer = Integer(kMinInt);
   switch (type) {
     case AttrType::kInt:
       return integer;

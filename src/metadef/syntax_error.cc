@@ -184,7 +184,7 @@ class Explainer {
                                      : context_.container == 0 && context_.after == 0;
   }
 
-  Diagnostic Say(size_t at, size_t length, std::string message, std::string hint) {
+  Diagnostic Say(size_t at, size_t length, const std::string& message, std::string hint) {
     return {"MD002",
             Severity::kError,
             file_,

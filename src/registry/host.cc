@@ -79,7 +79,7 @@ class Pool {
     try {
       for (; helpers_ < std::min(processors, 16) - 1; ++helpers_)
         std::thread([this] { Help(); }).detach();
-    } catch (const std::exception&) {
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
       // The system gives no more threads or memory: those that are there do the work, if only the
       // caller.
     }

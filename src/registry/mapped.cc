@@ -26,6 +26,9 @@ uint64_t InodeOf(const std::string& path) {
   return stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
+// Of a part of a note: parts begin at multiples of four bytes.
+size_t PaddedSize(size_t size) { return (size + 3) / 4 * 4; }
+
 struct BuildIdSearch {
   const ElfW(Addr) base;
   std::string id;
@@ -56,13 +59,13 @@ std::string MappedBuildId(void* handle) {
           while (at + sizeof(ElfW(Nhdr)) <= end) {
             const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
             const char* name = at + sizeof *note;
-            const char* desc = name + (note->n_namesz + 3) / 4 * 4;
+            const char* desc = name + PaddedSize(note->n_namesz);
             if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
                 memcmp(name, "GNU", 4) == 0) {
               wanted->id += HexOf({desc, note->n_descsz});
               return 1;
             }
-            at = desc + (note->n_descsz + 3) / 4 * 4;
+            at = desc + PaddedSize(note->n_descsz);
           }
         }
         return 1;

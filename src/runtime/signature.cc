@@ -73,7 +73,7 @@ std::string ColumnsText(const OpwrightOpDef& def) {
     text += c > 0 ? "; (" : "(";
     for (int32_t i = 0; i < def.num_inputs; ++i)
       text += StrCat(i > 0 ? ", " : "", DTypeName(def.inputs[i]->dtypes[c]));
-    text += ")";
+    text += ')';
   }
   return text;
 }

@@ -60,7 +60,7 @@ TEST(Exports, TheCSymbolsOfTheCoreAreThoseThatAreRecorded) {
     if (!name.starts_with("_Z")) symbols.push_back(name);
   std::sort(symbols.begin(), symbols.end());
   const std::vector<std::string> recorded =
-      Split(std::string(Trim(*ReadFile(OPWRIGHT_TEST_REPOSITORY "/tests/abi/exports.txt"))), '\n');
+      Split(Trim(*ReadFile(OPWRIGHT_TEST_REPOSITORY "/tests/abi/exports.txt")), '\n');
   EXPECT_EQ(symbols, recorded)
       << "an added symbol is added to tests/abi/exports.txt; none is taken away";
 }

@@ -69,7 +69,7 @@ class BuildFixture : public testing::Test {
   }
 
   Expected<Result> BuildOf(const std::string& name, std::vector<std::string> flags = {},
-                           std::string out = "") {
+                           const std::string& out = "") {
     Request request;
     request.sources = {Path(name)};
     request.flags = std::move(flags);

@@ -11,12 +11,12 @@ std::string TwoInputs(std::string_view x, std::string_view w, std::string_view y
 }
 
 TEST(Columns, AliasesBecomeTheLongNames) {
-  const Operator op =
-      Good(Op(Param1("x", R"(["fp16", "half", "float", "fp32", "bf16", "double", "fp64"])", "[-2]") + ", " +
-                  Param1("k", R"(["int8", "int16", "int8", "int16", "int8", "int8", "int16"])", "[-1]"),
-              Float("y")))[0];
-  EXPECT_EQ(op.inputs[0].dtypes,
-            (Strings{"float16", "float16", "float32", "float32", "bfloat16", "float64", "float64"}));
+  const Operator op = Good(Op(
+      Param1("x", R"(["fp16", "half", "float", "fp32", "bf16", "double", "fp64"])", "[-2]") + ", " +
+          Param1("k", R"(["int8", "int16", "int8", "int16", "int8", "int8", "int16"])", "[-1]"),
+      Float("y")))[0];
+  EXPECT_EQ(op.inputs[0].dtypes, (Strings{"float16", "float16", "float32", "float32", "bfloat16",
+                                          "float64", "float64"}));
   EXPECT_EQ(op.num_columns, 7);
 }
 

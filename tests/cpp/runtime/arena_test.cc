@@ -33,12 +33,13 @@ void Release(void*, void*, size_t) { ++released; }
 TEST(Arena, BlocksThatSeveralThreadsAskForAtOnceAllGoBack) {
   constexpr int kThreads = 4;
   constexpr int kBlocks = 4000;
+  constexpr size_t kBytes = size_t{kThreads} * kBlocks * kBlock;
   OpwrightHost host = {};
   host.struct_size = sizeof host;
   host.allocate = &Allocate;
   host.release = &Release;
-  void* const memory = mmap(nullptr, kThreads * kBlocks * kBlock, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   {
     Arena arena(&host);
@@ -52,7 +53,7 @@ TEST(Arena, BlocksThatSeveralThreadsAskForAtOnceAllGoBack) {
         for (int i = 0; i < kBlocks; ++i) arena.Large(kBlock - kHead);
       });
   }
-  munmap(memory, kThreads * kBlocks * kBlock);
+  munmap(memory, kBytes);
   EXPECT_EQ(released, kThreads * kBlocks);
 }
 

@@ -19,21 +19,21 @@ constexpr const char* kAttrs =
     R"(, "attr": [{"name": "a", "type": "int", "param_type": "optional", "default_value": 7}])";
 
 PartialShape Partial(const std::string& x, const std::string& y, const std::string& rule,
-                     std::vector<PartialShape> shapes) {
+                     const std::vector<PartialShape>& shapes) {
   TestOp op(metadef::Op(Float("x", x) + ", " + Float("y", y), Float("z"),
                         StrCat(kAttrs, ", \"shape_rule\": ", rule), "f"));
   const OpwrightAttr none = {};
   return InferPartialShapes(op.def(), shapes, &none)[0];
 }
 
-PartialShape Same(std::vector<PartialShape> shapes) {
-  return Partial("[-2]", "[-2]", "\"same(x, y)\"", std::move(shapes));
+PartialShape Same(const std::vector<PartialShape>& shapes) {
+  return Partial("[-2]", "[-2]", "\"same(x, y)\"", shapes);
 }
-PartialShape Broadcast(std::vector<PartialShape> shapes) {
-  return Partial("[-2]", "[-2]", "\"broadcast(x, y)\"", std::move(shapes));
+PartialShape Broadcast(const std::vector<PartialShape>& shapes) {
+  return Partial("[-2]", "[-2]", "\"broadcast(x, y)\"", shapes);
 }
 PartialShape ByDims(const std::string& dims, std::vector<PartialShape> shapes) {
-  return Partial(R"(["...", "n"])", R"(["n", "m"])", dims, std::move(shapes));
+  return Partial(R"(["...", "n"])", R"(["n", "m"])", dims, shapes);
 }
 
 TEST(PartialShape, EqualShapesTellEachOther) {
