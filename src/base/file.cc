@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -44,10 +45,13 @@ bool IsDirectory(const std::string& path) {
 }
 
 std::vector<std::string> ListFolder(const std::string& path) {
-  std::error_code failed;
   std::vector<std::string> names;
-  for (fs::directory_iterator it(path, failed), end; !failed && it != end; it.increment(failed))
-    names.push_back(it->path().filename().string());
+  DIR* const folder = opendir(path.c_str());
+  if (folder == nullptr) return names;
+  while (const dirent* entry = readdir(folder))
+    if (const std::string_view name = entry->d_name; name != "." && name != "..")
+      names.emplace_back(name);
+  closedir(folder);
   std::sort(names.begin(), names.end());
   return names;
 }

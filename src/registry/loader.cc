@@ -63,16 +63,17 @@ bool StillHolds(const Content& content) {
   return identity.ok() && *identity == content.identity;
 }
 
-// Whether the given path can be opened. Not where it is mapped with other content: the loader would
-// answer with the old code.
-bool CanOpen(const Content& content, const ElfFile& elf) {
+// What the loader would answer with for the given path without looking at the file.
+enum class Known { kNothing, kThisContent, kOther };
+
+Known KnownAs(const Content& content, const ElfFile& elf) {
   void* mapped = dlopen(content.path.c_str(), RTLD_NOLOAD | RTLD_LAZY);
-  if (mapped == nullptr) return true;
+  if (mapped == nullptr) return Known::kNothing;
   // One that this process has opened here has another identity, or it would have been found by it.
   const bool ours = TheProcess().opened.count(mapped) > 0;
   const bool same = !ours && IsMappedFrom(mapped, content, elf);
   dlclose(mapped);
-  return same;
+  return same ? Known::kThisContent : Known::kOther;
 }
 
 // Maps a file, with the thread's floating-point modes as they were: a library linked with
@@ -98,14 +99,14 @@ Expected<void*> Map(const std::string& path, const std::vector<Dependency>& depe
 }
 
 // What the library brings and would not get: another library brought its own under the same name,
-// and this one is given its own by an alias. What the process brought itself, a framework's library
-// for one, is not there twice.
-std::vector<Dependency> JudgeDependencies(const Content& content, const ElfFile& elf,
+// and a copy of this one is given its own by an alias. What the process brought itself, a
+// framework's library for one, is not there twice.
+std::vector<Dependency> JudgeDependencies(const Content& content, const ElfFile& elf, bool may_copy,
                                           std::vector<std::string>* warnings) {
   std::vector<Dependency> dependencies = FindDependencies(elf);
   for (Dependency& dependency : dependencies) {
     const bool brought = TheProcess().brought.count(dependency.mapped) > 0;
-    if (dependency.differs && !(brought && GiveAlias(content.bytes, &dependency)))
+    if (dependency.differs && !(may_copy && brought && GiveAlias(content.bytes, &dependency)))
       warnings->push_back(SharedDependency(content.path, dependency));
   }
   return dependencies;
@@ -142,10 +143,13 @@ Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFil
                                             std::vector<std::string>* warnings) {
   std::string path = content.path;
   Expected<void*> handle(static_cast<void*>(nullptr));
-  *dependencies = JudgeDependencies(content, elf, warnings);
+  // A framework that has opened it already has its operators from there.
+  const Known known = KnownAs(content, elf);
+  const bool may_copy = pinned || known != Known::kThisContent;
+  *dependencies = JudgeDependencies(content, elf, may_copy, warnings);
   const bool as_it_is = std::all_of(dependencies->begin(), dependencies->end(),
                                     [](const Dependency& one) { return one.alias.empty(); });
-  bool by_name = as_it_is && !pinned && CanOpen(content, elf);
+  bool by_name = as_it_is && !pinned && known != Known::kOther;
   std::vector<std::string> map_warnings;
   if (by_name) {
     handle = Map(path, {}, elf, &map_warnings);

@@ -116,6 +116,20 @@ TEST_F(Dependencies, WhatTheProcessBroughtItselfIsSharedWithAWarning) {
                 "[LD016]")});
 }
 
+// As a framework's own loader does.
+TEST_F(Dependencies, OfALibraryThatIsMappedAlreadyAreAWarning) {
+  WriteDependency("a", "helper_early", 3);
+  const std::string helper = WriteDependency("b", "helper_early", 5);
+  EXPECT_EQ(TimesOne(WriteScale("a", "helper_early", 1)), 3);
+  const std::string path = WriteScale("b", "helper_early", 10);
+  ASSERT_NE(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+  EXPECT_EQ(TimesOne(path), 30);
+  const std::vector<std::string> warnings = Warnings(path);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(warnings[0].starts_with(StrCat(path, " brings ", helper, ", and the code of ")))
+      << warnings[0];
+}
+
 TEST_F(Dependencies, RebuiltUnderAnUnchangedLibraryAreAWarningAtTheNextLoad) {
   const std::string helper = WriteDependency("a", "helper_stale", 3);
   const std::string path = WriteScale("a", "helper_stale", 1);
