@@ -18,7 +18,7 @@ from torch.autograd import forward_ad
 from opwright import _errors
 from opwright._definition import DYNAMIC
 from opwright._operator import Operator
-from opwright.torch import _gradient
+from opwright.torch import _gradient, _tensors
 from opwright.torch._shape import as_lists
 
 # By a keyset's number: what is below autograd in it, and whether that is the CPU's kernel alone.
@@ -55,6 +55,7 @@ def register(name: str, op: Operator, overload_of) -> torch.library.Library:
         below, is_kernel = _below(keyset)
         if is_kernel:  # which calls nothing that autograd could record
             return redispatch(below, *inputs, **keywords)
+        _tensors.refuse_unusable(op.definition, inputs)
         with torch._C._AutoDispatchBelowAutograd():
             return redispatch(below, *inputs, **keywords)
 
