@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "bind.h"
+#include "numpy_array.h"
 #include "runtime/attrs.h"
 
 namespace opwright::python {
@@ -16,6 +17,8 @@ class Converter {
       : def_(def), attr_(attr), whole_(whole), arena_(arena) {}
 
   OpwrightAttr Convert(PyObject* value, int32_t type) {
+    const nb::object plain = WithoutNumpy(value);
+    value = plain.ptr();
     OpwrightAttr out = {type, 0, 0, {}};
     switch (type) {
       case kOpwrightAttrInt:
@@ -64,14 +67,14 @@ class Converter {
                            " in the metadef, ", given.substr(0, 80), " was given")));
   }
 
+  // An array as a list, a number of numpy as Python's. A masked item is None, which fits nothing.
+  static nb::object WithoutNumpy(PyObject* value) {
+    return IsOfNumpy(value) ? nb::handle(value).attr("tolist")() : nb::borrow(value);
+  }
+
   int64_t Int(PyObject* value) {
-    if (PyBool_Check(value)) Fail();
-    const nb::object index = nb::steal(PyNumber_Index(value));
-    if (!index.is_valid()) {
-      PyErr_Clear();
-      Fail();
-    }
-    const int64_t number = PyLong_AsLongLong(index.ptr());
+    if (!PyLong_Check(value) || PyBool_Check(value)) Fail();
+    const int64_t number = PyLong_AsLongLong(value);
     if (number == -1 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();
       Fail();
@@ -80,7 +83,7 @@ class Converter {
   }
 
   double Float(PyObject* value) {
-    if (PyBool_Check(value) || PyUnicode_Check(value)) Fail();
+    if (PyBool_Check(value) || (!PyFloat_Check(value) && !PyLong_Check(value))) Fail();
     const double number = PyFloat_AsDouble(value);
     if (number == -1.0 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();
@@ -90,11 +93,8 @@ class Converter {
   }
 
   int64_t Bool(PyObject* value) {
-    if (PyBool_Check(value)) return value == Py_True;
-    const nb::object type = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(value)));
-    const std::string name = nb::cast<std::string>(type.attr("__name__"));
-    if (name != "bool_" && name != "bool") Fail();  // numpy's
-    return PyObject_IsTrue(value);
+    if (!PyBool_Check(value)) Fail();
+    return value == Py_True;
   }
 
   const char* Text(PyObject* value, int64_t* size) {
@@ -111,21 +111,20 @@ class Converter {
 
   // "float32" of a string, a numpy dtype or type, a framework's dtype.
   nb::object DTypeName(PyObject* value) {
+    if (value == Py_None) Fail();
     if (PyUnicode_Check(value)) return nb::borrow(value);
     return nb::module_::import_("opwright._dtypes").attr("name_of")(nb::handle(value));
   }
 
   template <class T, class ToItem>
   void List(PyObject* value, OpwrightAttr* out, const ToItem& to_item) {
-    if (PyUnicode_Check(value)) Fail();
-    const nb::object items = nb::steal(PySequence_Tuple(value));  // a list, a tuple, an array
-    if (!items.is_valid()) {
-      PyErr_Clear();
-      Fail();
-    }
+    if (!PyList_Check(value) && !PyTuple_Check(value) && !PyRange_Check(value)) Fail();
+    const nb::object items = nb::steal(PySequence_Tuple(value));
+    if (!items.is_valid()) throw nb::python_error();
     const Py_ssize_t n = PyTuple_Size(items.ptr());
     T* data = arena_.Make<T>(n);
-    for (Py_ssize_t k = 0; k < n; ++k) data[k] = to_item(PyTuple_GetItem(items.ptr(), k));
+    for (Py_ssize_t k = 0; k < n; ++k)
+      data[k] = to_item(WithoutNumpy(PyTuple_GetItem(items.ptr(), k)).ptr());
     out->size = n;
     out->value.data = data;
   }

@@ -17,6 +17,15 @@ void ImportNumpy() {
   if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
 }
 
+bool IsOfNumpy(PyObject* object) {
+  return PyArray_Check(object) || PyArray_IsScalar(object, Generic);
+}
+
+bool IsMasked(PyObject* array) {
+  if (PyArray_CheckExact(array)) return false;
+  return nb::cast<bool>(nb::module_::import_("numpy.ma").attr("is_masked")(nb::handle(array)));
+}
+
 bool IsWriteable(PyObject* array) {
   return PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(array));
 }

@@ -21,6 +21,12 @@ ArrayFit ViewArray(PyObject* object, OpwrightTensor* tensor, Arena& arena);
 
 bool IsWriteable(PyObject* array);
 
+// Whether it is an array or a number of numpy.
+bool IsOfNumpy(PyObject* object);
+
+// Whether some elements of an array are masked, of which a kernel would know nothing.
+bool IsMasked(PyObject* array);
+
 // A new array with memory aligned to 64 bytes; null with a Python error set.
 PyObject* NewArray(OpwrightDType dtype, int32_t ndim, const int64_t* shape);
 

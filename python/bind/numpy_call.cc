@@ -259,6 +259,10 @@ class Call {
   bool TakeTensor(int32_t i, PyObject* value, OpwrightTensor* tensor) {
     const ArrayFit fit = ViewArray(value, tensor, arena_);
     if (fit != ArrayFit::kNoArray) {
+      if (IsMasked(value))
+        Raise(MakeError("CL007", StrCat(def_.name, ": input ", def_.inputs[i]->name,
+                                        " has masked elements, of which a kernel knows nothing; "
+                                        "pass filled(value) of it, or data")));
       if (def_.num_mutates > 0 && !IsWriteable(value)) RequireOwnMemory(i);
       if (fit == ArrayFit::kOk) return true;
       if (fit == ArrayFit::kNeedsCopy) return TakeCopy(i, value, tensor);
@@ -317,10 +321,16 @@ class Call {
     return true;
   }
 
+  // Whether an output can be written to this.
+  bool IsOwnMemory(PyObject* value, OpwrightTensor* tensor) {
+    return ViewArray(value, tensor, arena_) == ArrayFit::kOk && IsWriteable(value) &&
+           !IsMasked(value);
+  }
+
   void TakeOut() {
     // First: one array for one output, the commonest.
     if (def_.num_outputs == 1 && def_.outputs[0]->kind != kOpwrightDynamic &&
-        ViewArray(out_, out_tensors_, arena_) == ArrayFit::kOk && IsWriteable(out_)) {
+        IsOwnMemory(out_, out_tensors_)) {
       outputs_[0] = {out_tensors_, 1};
       return;
     }
@@ -342,8 +352,7 @@ class Call {
         Raise(MakeError("CL008",
                         StrCat(def_.name, ": out= is not taken for output ", def_.outputs[i]->name,
                                ", which is a list of tensors; call without out=")));
-      if (ViewArray(item.ptr(), &out_tensors_[i], arena_) != ArrayFit::kOk ||
-          !IsWriteable(item.ptr()))
+      if (!IsOwnMemory(item.ptr(), &out_tensors_[i]))
         Raise(MakeError("CL008", StrCat(def_.name, ": out= for ", def_.outputs[i]->name,
                                         " must be a writeable numpy array of plain memory")));
       outputs_[i] = {&out_tensors_[i], 1};

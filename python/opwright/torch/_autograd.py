@@ -18,8 +18,21 @@ from torch.autograd import forward_ad
 from opwright import _errors
 from opwright._definition import DYNAMIC
 from opwright._operator import Operator
-from opwright.torch import _gradient
+from opwright.torch import _gradient, _tensors
 from opwright.torch._shape import as_lists
+
+# By a keyset's number: what is below autograd in it, and whether that is the CPU's kernel alone.
+_below_autograd: dict[int, tuple[torch._C.DispatchKeySet, bool]] = {}
+
+
+def _below(keyset: torch._C.DispatchKeySet) -> tuple[torch._C.DispatchKeySet, bool]:
+    found = _below_autograd.get(keyset.raw_repr())
+    if found is None:
+        below = keyset & torch._C._after_autograd_keyset
+        left = below.remove(torch._C.DispatchKey.ADInplaceOrView)
+        found = below, left.highestPriorityTypeId() == torch._C.DispatchKey.CPU
+        _below_autograd[keyset.raw_repr()] = found
+    return found
 
 
 @dataclass(slots=True)
@@ -33,24 +46,28 @@ class _Below:
 def register(name: str, op: Operator, overload_of) -> torch.library.Library:
     space, short = name.split("::")
     library = torch.library.Library(space, "IMPL")
-    overload = getattr(getattr(torch.ops, space), short).default
+    # As overload.redispatch, which is one Python call more.
+    redispatch = getattr(getattr(torch.ops, space), short).default._handle.redispatch_boxed
+    is_grad_enabled, any_requires_grad = torch.is_grad_enabled, torch._C._any_requires_grad
     count = len(op.definition.inputs)
 
-    def run(below, inputs):
+    def run(keyset, inputs, keywords):
+        below, is_kernel = _below(keyset)
+        if is_kernel:  # which calls nothing that autograd could record
+            return redispatch(below, *inputs, **keywords)
+        _tensors.refuse_unusable(op.definition, inputs)
         with torch._C._AutoDispatchBelowAutograd():
-            return overload.redispatch(
-                below.keyset & torch._C._after_autograd_keyset, *inputs, **below.keywords
-            )
+            return redispatch(below, *inputs, **keywords)
 
     node = _node(f"{short}_backward", op, run, overload_of)
 
     def autograd(keyset, *inputs, **keywords):
-        refuse_tangents(op, inputs)
-        below = _Below(keyset, keywords)
-        if not torch.is_grad_enabled() or not torch._C._any_requires_grad(*inputs):
-            return run(below, inputs)
+        if forward_ad._current_level >= 0:
+            refuse_tangents(op, inputs)
+        if not any_requires_grad(*inputs) or not is_grad_enabled():
+            return run(keyset, inputs, keywords)
         # PyTorch leaves out optional inputs at the end that are None.
-        inputs = (*inputs, *[None] * (count - len(inputs)), below)
+        inputs = (*inputs, *[None] * (count - len(inputs)), _Below(keyset, keywords))
         if not torch._C._are_functorch_transforms_active():
             return node.apply(*inputs)
         with enable_single_level_autograd_function():
@@ -73,9 +90,9 @@ def _node(name: str, op: Operator, run, overload_of):
         if torch._C._are_functorch_transforms_active():
             # apply has turned both modes off, but the levels further out have yet to record.
             with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
-                output = run(below, inputs)
+                output = run(below.keyset, inputs, below.keywords)
         else:
-            output = run(below, inputs)
+            output = run(below.keyset, inputs, below.keywords)
         keep(ctx, inputs, below.keywords, output)
         return output
 

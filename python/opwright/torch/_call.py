@@ -9,9 +9,10 @@ import torch
 
 from opwright import _arguments, _core, _errors
 from opwright._arguments import is_number
-from opwright._definition import DYNAMIC, OPTIONAL
+from opwright._definition import DYNAMIC, OPTIONAL, Definition
 from opwright._dtypes import name_of
 from opwright._operator import Operator
+from opwright.torch import _tensors
 from opwright.torch._shape import as_lists
 
 # By the operator's number as text: to a tracer of changing sizes a number is one of them.
@@ -40,7 +41,7 @@ _unusable._dynamo_marked_constant = True
 _ENDS_WITH_ID = re.compile(r"\[([A-Z]{2}\d{3})\]\s*$")
 
 
-def as_ours(error: RuntimeError, name: str, inputs=()) -> _errors.Error | None:
+def as_ours(error: RuntimeError, definition: Definition, inputs=()) -> _errors.Error | None:
     """The exception of Opwright for an error of the native route, in the same words.
 
     PyTorch carries them in a RuntimeError of its own. None for another's error, and while tracing,
@@ -53,14 +54,8 @@ def as_ours(error: RuntimeError, name: str, inputs=()) -> _errors.Error | None:
     if found is not None:
         return _errors.make(found[1], text.rstrip())
     if isinstance(error, NotImplementedError):  # no kernel for such tensors
-        for tensor in inputs:
-            if isinstance(tensor, torch.Tensor) and tensor.layout != torch.strided:
-                kind = str(tensor.layout).removeprefix("torch.")
-                words = f"an input is {kind}, dense tensors are due; convert it with to_dense()"
-                return _errors.make("CL007", f"{name}: {words}")
-            if isinstance(tensor, torch.Tensor) and tensor.device.type != "cpu":
-                words = f"an input is on device {tensor.device}, copy it to the CPU first"
-                return _errors.make("CL007", f"{name}: {words}")
+        words = _tensors.unusable(definition, inputs)
+        return _errors.make("CL007", words) if words else None
     return None
 
 
@@ -142,7 +137,7 @@ class Call:
         try:
             return self._overload(*args, **attrs)
         except RuntimeError as error:
-            ours = as_ours(error, self._name, args)
+            ours = as_ours(error, self._definition, args)
             if ours is None:
                 raise
             raise ours from None
@@ -227,6 +222,9 @@ class Call:
                     f"{self._name}: out= for {param.name} must be a torch tensor, "
                     f"{type(given).__name__} was given",
                 )
+            wrong = _tensors.unwriteable(given)
+            if wrong:
+                _refuse("CL008", f"{self._name}: output {param.name} {wrong}")
 
     def _write(self, result, out):
         results = result if isinstance(result, tuple) else (result,)
@@ -242,6 +240,12 @@ class Call:
                     "CL008",
                     f"{self._name}: out= where a gradient is due; call under torch.no_grad(), "
                     "or without out=",
+                )
+            if made.device != given.device:
+                _refuse(
+                    "CL007",
+                    f"{self._name}: output {param.name} is on device {given.device}, "
+                    f"{made.device} is due",
                 )
             if made.shape != given.shape:
                 _refuse(

@@ -20,6 +20,7 @@ class CompiledBackward:
         target = backward.definition
         self._op = op
         self._backward_name = backward.name
+        self._target = target
         self._overload = overload
         self._targets = gradient.outputs
         self._lacking = [i for i in range(len(definition.inputs)) if i not in gradient.outputs]
@@ -125,7 +126,7 @@ class CompiledBackward:
         try:
             return self._overload(*arguments, **keywords)
         except RuntimeError as error:
-            ours = as_ours(error, self._backward_name)
+            ours = as_ours(error, self._target, arguments)
             if ours is None:
                 raise
             raise ours from None

@@ -12,7 +12,7 @@ import torch
 from opwright import _core, _errors
 from opwright._definition import Definition
 from opwright._operator import Operator, any_rule
-from opwright.torch import _autograd, _bound, _cache_key, _mutating, _shape
+from opwright.torch import _autograd, _bound, _cache_key, _mutating, _shape, _vmap
 from opwright.torch._call import Call
 
 _lock = threading.RLock()
@@ -61,6 +61,7 @@ def complete(name: str, op: Operator) -> None:
         _libraries.append(_mutating.register(name, op))
     else:
         _libraries.append(_autograd.register(name, op, overload_of))
+        _vmap.register(name, op.definition, overload(name))
 
 
 def overload_of(op: Operator):

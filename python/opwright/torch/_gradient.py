@@ -10,6 +10,7 @@ from opwright._definition import DYNAMIC, ROLE_GRAD, ROLE_INPUT
 from opwright._operator import Operator
 from opwright.torch._compiled import CompiledBackward
 from opwright.torch._shape import as_lists
+from opwright.torch._tensors import dense
 
 
 class _Adapter:
@@ -87,6 +88,7 @@ def _without_lists(op: Operator, compiled):
             made = [None] * count
         else:
             saved = ctx.saved_tensors
+            grads = dense(grads)
             if ctx.rule is None:
                 given = [None if k is None else saved[k] for k in at]
                 results = [None if k is None else saved[k] for k in out_at]
@@ -132,6 +134,7 @@ def _with_lists(op: Operator, compiled):
             made = [[None] * len(specs) for specs in ctx.specs]
         else:
             saved = _grouped(ctx.saved_tensors, ctx.lengths)
+            groups = [dense(group) for group in groups]
             given, results = saved[: len(dynamic)], saved[len(dynamic) :]
             if ctx.rule is not None:
                 made = _by_rule(op, ctx.rule, ctx, given, results, groups, needs)

@@ -7,6 +7,7 @@ import torch
 
 from opwright import _errors
 from opwright._operator import Operator
+from opwright.torch import _tensors
 from opwright.torch._autograd import refuse_tangents
 from opwright.torch._shape import as_lists
 
@@ -19,6 +20,7 @@ def register(name: str, op: Operator) -> torch.library.Library:
 
     def autograd(keyset, *inputs, **kwargs):
         refuse_tangents(op, inputs)
+        _tensors.refuse_unusable(definition, inputs)
         tensors = [t for given in as_lists(definition, inputs) for t in given]
         if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
             written = ", ".join(definition.inputs[i].name for i in definition.mutates)

@@ -122,13 +122,23 @@ def _count(definition, index: int, given) -> int:
     return len(given[(named or every)[0]])
 
 
+def _fixed(value):
+    """An attribute's value without symbols."""
+    if isinstance(value, (list, tuple)):
+        return [_fixed(item) for item in value]
+    if isinstance(value, torch.SymInt):
+        return int(value)
+    return float(value) if isinstance(value, torch.SymFloat) else value
+
+
 def _by_kernel(op: Operator, given, attrs) -> tuple[Spec, ...]:
     """Asks the kernel's InferShape, which takes numbers: a symbolic size becomes a fixed one."""
     specs = []
     for param, tensors in zip(op.definition.inputs, given, strict=True):
         items = [Spec(tuple(int(size) for size in t.shape), name_of(t.dtype)) for t in tensors]
         specs.append(items if param.kind == DYNAMIC else items[0] if items else None)
-    inferred = op.infer(*specs, **{k: v for k, v in attrs.items() if v is not None})
+    known = {name: _fixed(value) for name, value in attrs.items() if value is not None}
+    inferred = op.infer(*specs, **known)
     return (
         inferred if isinstance(inferred, tuple) and not isinstance(inferred, Spec) else (inferred,)
     )

@@ -177,3 +177,28 @@ def test_an_optional_output_that_is_not_wanted_is_null_in_the_kernel(run, bias_a
         """,
         cwd=bias_add,
     )
+
+
+def test_odd_tensors_are_refused_as_by_other_routes(run):
+    run("""
+        import torch
+        register()
+        x = torch.ones(3)
+        masked = np.ma.masked_array(x.numpy(), mask=[0, 1, 0])
+        refused = [
+            (lambda: acl.ops.element_add(x.to_sparse(), x), "CL007", "to_dense()"),
+            (lambda: acl.ops.element_add(x, x, out=torch.empty(1).expand(3)), "CL008", "repeats"),
+            (lambda: acl.ops.element_add(x, x, out=torch.empty(3, device="meta")), "CL007", "meta"),
+            (lambda: acl.ops.element_add(masked, x.numpy()), "CL007", "masked elements"),
+        ]
+        for call, code, words in refused:
+            try:
+                call()
+                raise SystemExit("no error")
+            except opwright.Error as error:
+                assert error.code == code and words in str(error), error
+                assert acl.get_recent_err_msg().startswith(str(error))
+        x.requires_grad_()
+        acl.ops.element_add(x, x.detach()).backward(torch.tensor([0.0, 2.0, 0.0]).to_sparse())
+        assert x.grad.tolist() == [0, 2, 0]
+    """)

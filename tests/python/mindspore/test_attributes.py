@@ -164,6 +164,7 @@ WRONG = [
     {"count": True}, {"count": 1.5}, {"count": "1"}, {"ratio": "much"}, {"ratio": False},
     {"flag": 1}, {"label": 3}, {"steps": 3}, {"steps": [1, 2.5]}, {"steps": "12"},
     {"weights": ["a"]}, {"masks": [1]}, {"names": "ab"}, {"rows": [1]}, {"rows": [[1.5]]},
+    {"count": np.True_}, {"ratio": np.True_},
 ]  # fmt: skip
 
 
@@ -219,7 +220,7 @@ def test_numbers_of_numpy_are_attributes(libraries):
         rows=np.array([[1, 2]]),
         ratio=np.float32(0.5),
         flag=np.False_,
-        steps=[np.int64(4), 5],
+        steps=range(4, 6),
         weights=[1, np.float32(0.5)],
         masks=np.array([True, False]),
     )

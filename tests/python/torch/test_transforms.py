@@ -46,6 +46,44 @@ def test_vjp_and_jacrev_work(libraries):
     assert_same(jacrev(inverse)(x), torch.diag(-1 / x**2))
 
 
+def squares(xs):
+    return sum((k + 1) * x**2 for k, x in enumerate(xs))
+
+
+@pytest.mark.parametrize("dims", [(0, 0), (0, None), (None, 1), (1, 1)])
+def test_vmap_takes_lists(libraries, dims):
+    op = libraries("inputs").sum_squares
+    given = [draw(3) if dim is None else draw(3, 3) for dim in dims]
+    for call in (op, torch.ops.opwright.sum_squares):
+        made = vmap(lambda a, b, call=call: call([a, b]), in_dims=dims, out_dims=1)(*given)
+        assert_same(made, vmap(lambda a, b: squares([a, b]), in_dims=dims, out_dims=1)(*given))
+
+
+def test_gradients_and_vmap_of_lists_nest_both_ways(libraries):
+    op, a, b = libraries("inputs").sum_squares, draw(2, 4, 3), draw(2, 4, 3)
+
+    def run(function):
+        each = vmap(vmap(grad(lambda a, b: function([a, b]).sum(), argnums=(0, 1))))(a, b)
+        both = grad(lambda a: vmap(vmap(lambda a, b: function([a, b])))(a, b).sum())(a)
+        return *each, both
+
+    assert_same(run(op), run(squares))
+
+
+def test_vmap_gives_lists_and_takes_none(libraries):
+    op, first, x, part = libraries("inputs").add_parts, draw(4, 3), draw(4, 3), draw(4, 3)
+    for given in (first, None):
+        one = [op(None if given is None else given[k], x[k], [part[k], x[k]]) for k in range(4)]
+        dims = (None if given is None else 0, 0, 0)
+        made = vmap(lambda f, x, p: op(f, x, [p, x]), in_dims=dims)(given, x, part)
+        assert_same(made, [torch.stack(parts) for parts in zip(*one, strict=True)])
+        empty = vmap(lambda f, x, p: op(f, x, [p, x]), in_dims=dims)(
+            None if given is None else given[:0], x[:0], part[:0]
+        )
+        assert [t.shape for t in empty] == [(0, 3), (0, 3)]
+    assert vmap(lambda a: libraries("inputs").sum_squares([a]))(x[:0]).shape == (0, 3)
+
+
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 def test_vmap_of_grad_works(libraries):
     fused = libraries("fused_broadcast").fused_broadcast

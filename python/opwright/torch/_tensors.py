@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors that no kernel can take as they are: sparse, quantized, nested, on another device."""
+
+from __future__ import annotations
+
+import torch
+
+from opwright import _errors
+from opwright._definition import Definition
+from opwright.torch._shape import as_lists
+
+_DEVICES = ("cpu", "meta")  # without data while something is traced
+
+
+def unusable(definition: Definition, inputs) -> str:
+    """What is wrong with the first input that no kernel can take; "" when all can be taken."""
+    given = as_lists(definition, inputs)
+    for param, tensors in zip(definition.inputs, given, strict=True):
+        for tensor in tensors:
+            wrong = _kind(tensor)
+            if wrong:
+                return f"{definition.name}: input {param.name} is {wrong}"
+    return ""
+
+
+def refuse_unusable(definition: Definition, inputs) -> None:
+    words = unusable(definition, inputs)
+    if words:
+        raise _errors.make("CL007", words)
+
+
+def _kind(tensor: torch.Tensor) -> str:
+    if tensor.is_nested:
+        return "nested, a dense tensor is due; convert it with to_padded_tensor()"
+    if tensor.layout is not torch.strided:
+        kind = str(tensor.layout).removeprefix("torch.").lstrip("_")
+        return f"{kind}, a dense tensor is due; convert it with to_dense()"
+    if tensor.is_quantized:
+        return "quantized, a dense tensor is due; convert it with dequantize()"
+    if tensor.device.type not in _DEVICES:
+        return f"on device {tensor.device}; copy it to the CPU first"
+    return ""
+
+
+def dense(grads) -> list:
+    """Gradients as they come to a backward, of which some may be sparse or absent."""
+    return [
+        grad if grad is None or grad.layout is torch.strided else grad.to_dense() for grad in grads
+    ]
+
+
+def unwriteable(out: torch.Tensor) -> str:
+    """Why an output that was given cannot be written; "" when it can."""
+    wrong = _kind(out)
+    if wrong:
+        return f"is {wrong}"
+    if _repeats_memory(out):
+        return "has several elements in one place of memory; pass one without repeats"
+    return ""
+
+
+def _repeats_memory(tensor: torch.Tensor) -> bool:
+    """As RepeatsMemory in src/runtime/strided.cc; a tracer, whose sizes have no order, sees what is
+    expanded."""
+    steps = zip(tensor.stride(), tensor.shape, strict=True)
+    steps = [(step, size - 1) for step, size in steps if size > 1]
+    if tensor.numel() == 0:
+        return False
+    if torch.compiler.is_compiling():
+        return any([step == 0 for step, _ in steps])
+    span = 0
+    for step, last in sorted(steps):
+        if step <= span:
+            return True
+        span += step * last
+    return False

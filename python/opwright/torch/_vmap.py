@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.vmap over operators that take or give lists: one call for each slice, the results stacked.
+
+PyTorch does the same for the others, and has no such fallback for lists.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from opwright._definition import DYNAMIC, Definition
+
+
+def register(name: str, definition: Definition, overload) -> None:
+    if any(param.kind == DYNAMIC for param in (*definition.inputs, *definition.outputs)):
+        torch.library.register_vmap(name, _rule(overload))
+
+
+def _rule(overload):
+    def rule(info, in_dims, *inputs, **keywords):
+        def call(index: int, device=None):
+            return overload(*_each(_slice, inputs, in_dims, index, device), **keywords)
+
+        if info.batch_size == 0:  # the shapes of one call, of which there are none
+            made = _each(_none_of, _listed(call(0, "meta")), None)
+        else:
+            calls = [_listed(call(index)) for index in range(info.batch_size)]
+            made = [
+                [torch.stack(items) for items in zip(*outputs, strict=True)]
+                if isinstance(outputs[0], (list, tuple))
+                else torch.stack(outputs)
+                for outputs in zip(*calls, strict=True)
+            ]
+        dims = [[0] * len(out) if isinstance(out, list) else 0 for out in made]
+        single = len(overload._schema.returns) == 1
+        return (made[0], dims[0]) if single else (tuple(made), tuple(dims))
+
+    return rule
+
+
+def _listed(output) -> tuple:
+    """The outputs of a call: a tuple is several, a list is one."""
+    return output if isinstance(output, tuple) else (output,)
+
+
+def _each(function, values, dims, *more) -> list:
+    """function(value, dim, *more) of each tensor, in lists too."""
+    out = []
+    for k, value in enumerate(values):
+        dim = None if dims is None else dims[k]
+        if isinstance(value, (list, tuple)):
+            out.append(_each(function, value, dim, *more))
+        else:
+            out.append(function(value, dim, *more))
+    return out
+
+
+def _slice(value, dim, index: int, device):
+    if not isinstance(value, torch.Tensor):
+        return value
+    if device is not None:
+        shape = [size for k, size in enumerate(value.shape) if k != dim]
+        return value.new_empty(shape, device=device)
+    return value if dim is None else value.select(dim, index)
+
+
+def _none_of(value, dim):
+    return torch.empty((0, *value.shape), dtype=value.dtype)
