@@ -40,10 +40,6 @@ def point_at(primitive, token: int, num_outputs: int) -> None:
 PARTIAL = "cpp_infer_shape"
 
 
-def is_partial(primitive) -> bool:
-    return PARTIAL in primitive.attrs
-
-
 def infer_once(inferred: dict, arguments, infer, most: int = 256) -> dict:
     """What infer(arguments) says, by _abstract.key_of in `inferred` from then on."""
     key = _abstract.key_of(arguments)
@@ -76,9 +72,6 @@ class Like(ops.Custom):
     def __init__(self, function: str, like: tuple[int, ...], token: int, bprop):
         super().__init__(f"{LIBRARY}:{function}", never, never, "aot", bprop)
         self._like = like
-        self._arguments = (function, like, token, bprop)
-        self._added = {}
-        self._twin = None
         self._inferred = {}
         point_at(self, token, len(like))
 
@@ -92,22 +85,6 @@ class Like(ops.Custom):
         given = [every[k] for k in self._like]
         shapes = tuple([0] if each.kind == "str" else list(each.shape) for each in given)
         return inferred_of(shapes, tuple(map(_tensor_type, given)))
-
-    def __call__(self, *inputs):
-        return self._twin_of()(*inputs) if is_partial(self) else super().__call__(*inputs)
-
-    def _twin_of(self) -> Like:
-        """For PyNative mode, once a graph with unknown shapes has marked this one."""
-        if self._twin is None:
-            self._twin = Like(*self._arguments)
-            for name, value in self._added.items():
-                self._twin.add_prim_attr(name, value)
-        return self._twin
-
-    def add(self, name: str, value) -> None:
-        """An attribute that the library reads."""
-        self._added[name] = value
-        self.add_prim_attr(name, value)
 
 
 def _tensor_type(given):

@@ -22,7 +22,7 @@ KEEP, CAST, ZEROS, REDUCE = range(4)
 _count = itertools.count()
 
 
-class _Constant(PrimitiveWithInfer):
+class Constant(PrimitiveWithInfer):
     """A primitive that compiled modes compute while they compile."""
 
     def __init__(self, name: str):
@@ -39,7 +39,7 @@ class _Constant(PrimitiveWithInfer):
         return self.judge(*map(_abstract.of_value, given))
 
 
-class Verdict(_Constant):
+class Verdict(Constant):
     """(gradients, *inputs, out) -> what to do with each gradient; GR003 to GR006 as exceptions."""
 
     def __init__(self, op: str, names: tuple[str, ...], wide: tuple[int | None, ...]):
@@ -147,7 +147,7 @@ def _sums_to(shape, wanted) -> bool:
     )
 
 
-class Refuse(_Constant):
+class Refuse(Constant):
     """Raises when a gradient is asked for that there is not."""
 
     def __init__(self, op: str, code: str, text: str):
