@@ -242,7 +242,12 @@ def test_a_tensor_for_an_attribute_is_refused(libraries, mode):
 def test_the_gradient_is_derived_once_whatever_the_attributes(libraries, monkeypatch):
     made = []
     derive = _gradient.of_operator
-    monkeypatch.setattr(_gradient, "of_operator", lambda *given: made.append(1) or derive(*given))
+
+    def counted(op, *given):
+        made.append(op.name)
+        return derive(op, *given)
+
+    monkeypatch.setattr(_gradient, "of_operator", counted)
     op = Custom(libraries("elementwise").power)
     op.add_prim_attr("exponent", 2)
     op.add_prim_attr("scale", 0.5)
@@ -250,4 +255,4 @@ def test_the_gradient_is_derived_once_whatever_the_attributes(libraries, monkeyp
     assert not made
     close(gradient(lambda x: op(x).sum(), (x,)), wide(x))
     close(gradient(lambda x: op(x).sum(), (x,)), wide(x))
-    assert len(made) == 1
+    assert made.count("power") == 1
