@@ -36,6 +36,7 @@ def forget_rules() -> None:
     api.ms_compile_cache.clear()
     for compiled in api.cells_compile_cache.values():
         compiled.clear()
+    api._pynative_executor.clear_res()  # the gradients of compiled functions
 
 
 _TENSORS = (ms.Tensor, ms.Parameter)

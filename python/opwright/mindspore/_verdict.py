@@ -9,15 +9,17 @@ runs their __call__. In a compiled graph nothing of them is left.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 
+import mindspore as ms
 from mindspore.ops import PrimitiveWithInfer
 
 from opwright import _bprop, _errors
 from opwright.mindspore import _abstract
 
 # What is to be done with a gradient that may pass.
-KEEP, CAST, ZEROS, REDUCE = range(4)
+KEEP, CAST, ZEROS, REDUCE, COPY = range(5)
 
 _count = itertools.count()
 
@@ -72,6 +74,22 @@ class Verdict(Constant):
         _bprop.settle(self._op, _as_returned(returned, due), due, _Adapter)
         return tuple(map(self._action, returned.items, inputs))
 
+    def __infer__(self, *given):
+        made = super().__infer__(*given)
+        # Two gradients of one size and dtype may be one tensor, or become one in the graph.
+        returned = _abstract.of_infer(given[0])
+        keys = [
+            (each.dtype, math.prod(each.shape)) if each.kind == "tensor" else None
+            for each in returned.items
+        ]
+        made["value"] = _apart(made["value"], keys, REDUCE)  # a graph would merge two copies
+        return made
+
+    def __call__(self, *given):
+        actions = super().__call__(*given)
+        keys = [id(each) if isinstance(each, ms.Tensor) else None for each in given[0]]
+        return _apart(actions, keys, COPY)
+
     @staticmethod
     def _action(grad, given) -> int:
         if not is_float(given):
@@ -80,6 +98,18 @@ class Verdict(Constant):
         if not known or grad.shape != given.shape:
             return REDUCE  # and checked by it
         return KEEP if grad.dtype == given.dtype else CAST
+
+
+def _apart(actions, keys, action: int) -> tuple[int, ...]:
+    """Gradients of equal keys may share their memory: all but the first are copied by `action`.
+    None is the key of what is no tensor."""
+    seen = set()
+    apart = []
+    for what, key in zip(actions, keys, strict=True):
+        apart.append(action if what == KEEP and key in seen else what)
+        if key is not None:
+            seen.add(key)
+    return tuple(apart)
 
 
 def is_float(each) -> bool:

@@ -11,7 +11,7 @@ import mindspore as ms
 from mindspore import ops
 
 from opwright.mindspore._readable import module_of
-from opwright.mindspore._verdict import CAST, KEEP, ZEROS
+from opwright.mindspore._verdict import CAST, COPY, KEEP, ZEROS
 
 _RULE = """
 def bind(rule, verdict, settle):
@@ -80,6 +80,8 @@ def settler(reduce):
             return zeros(x)
         if what == CAST:
             return ops.cast(grad, x.dtype)
+        if what == COPY:
+            return grad.copy()
         return reduce(grad, x)
 
     return settle
