@@ -18,7 +18,7 @@ _METHODS = ("asnumpy",)
 # As MindSpore 2.10 compiles no others.
 _SYNTAX = {
     ast.Try: "try",
-    ast.TryStar: "try",
+    getattr(ast, "TryStar", ast.Try): "try",  # of Python 3.11
     ast.Import: "import",
     ast.ImportFrom: "import",
     ast.NamedExpr: ":=",
