@@ -47,7 +47,7 @@ class Checked(ops.Custom):
         self._bound = None
         self._settle_rule()
         self._inferred = {}
-        _bridge.point_at(self, operator._core.token, len(definition.outputs))
+        _bridge.point_at(self, operator._core.token, len(definition.outputs) > 1)
         if definition.side_effect:  # compiled graphs drop no such call and merge no two
             super().add_prim_attr("side_effect_io", True)
         for name, value in self._attrs.items():

@@ -137,24 +137,16 @@ def _compiled(op, attrs: dict):
     definition, backward = op.definition, op.backward
     given = sorted(definition.gradient.outputs)
     count, num_outputs = len(definition.inputs), len(definition.outputs)
+    lists = {i for i, param in enumerate(definition.inputs) if param.kind == DYNAMIC}
     for i, param in enumerate(definition.inputs):
-        if param.kind == DYNAMIC:
-            return _wrap.refusal(
-                count,
-                Refuse(
-                    op.name,
-                    "GR001",
-                    f"{op.name}: no gradient for the list {param.name} in MindSpore yet",
-                ),
-            )
-        if i not in given and not _is_constant(param):
+        if i not in given and (i in lists or not _is_constant(param)):
             words = (
                 f"{op.name}: the backward operator {backward.name} gives no gradient for input "
                 f"{param.name}, which MindSpore always asks for; add it, or give bprop="
             )
             return _wrap.refusal(count, Refuse(op.name, "GR002", words))
     made = _bridge.Like(
-        "opwright_gradient", tuple(given), op._core.token, _second(op, attrs, given)
+        "opwright_gradient", tuple(given), op._core.token, _second(op, attrs, given), bool(lists)
     )
     kinds = {attr.name: attr.type for attr in definition.attrs}
     for name, value in attrs.items():
@@ -164,17 +156,19 @@ def _compiled(op, attrs: dict):
         *_wrap.output_texts("out", num_outputs),
         *_wrap.output_texts("dout", num_outputs),
     ]
-    return _wrap.around_backward(made, count, arguments, given)
+    return _wrap.around_backward(made, count, arguments, given, lists)
 
 
 def _second(op, attrs: dict, given: list[int]):
     """The bprop of the gradient: that of the backward operator, by its roles; else a refusal."""
     backward, definition = op.backward, op.definition
     count, num_outputs = len(definition.inputs), len(definition.outputs)
-    if backward.backward is None and backward.python_bprop is None:
+    has_lists = any(param.kind == DYNAMIC for param in definition.inputs)
+    if has_lists or (backward.backward is None and backward.python_bprop is None):
         words = (
-            f"{op.name}: its backward operator {backward.name} has no gradient; a second "
-            "derivative, or a jvp, was asked for"
+            f"{op.name}: its backward operator {backward.name} has no gradient"
+            f"{' in MindSpore, as an input is a list' if has_lists else ''}; a second derivative, "
+            "or a jvp, was asked for"
         )
         return _wrap.refusal(count + 2 * num_outputs, Refuse(op.name, "GR021", words))
     names = {attr.name for attr in backward.definition.attrs}

@@ -19,7 +19,7 @@ from opwright import _bprop, _errors
 from opwright.mindspore import _abstract
 
 # What is to be done with a gradient that may pass.
-KEEP, CAST, ZEROS, REDUCE, COPY = range(5)
+KEEP, CAST, ZEROS, REDUCE, COPY, LIST = range(6)
 
 _count = itertools.count()
 
@@ -72,7 +72,22 @@ class Verdict(Constant):
             for name, each, wide in zip(self._names, inputs, self._wide, strict=True)
         ]
         _bprop.settle(self._op, _as_returned(returned, due), due, _Adapter)
+        for name, grad, each in zip(self._names, returned.items, inputs, strict=True):
+            if each.kind in _LISTS:
+                self._judge_list(name, grad, each)
         return tuple(map(self._action, returned.items, inputs))
+
+    def _judge_list(self, name: str, grad, given) -> None:
+        right = len(grad.items) == len(given.items) and all(
+            a.dtype == b.dtype and _abstract.may_be_equal(a.shape, b.shape)
+            for a, b in zip(grad.items, given.items, strict=True)
+        )
+        if grad.kind not in _LISTS or not right:
+            raise _errors.make(
+                "GR005",
+                f"{self._op}: the bprop's gradient of the list {name} is {_words(grad)}, "
+                f"{_words(given)} is due: one for each of its tensors",
+            )
 
     def __infer__(self, *given):
         made = super().__infer__(*given)
@@ -92,12 +107,23 @@ class Verdict(Constant):
 
     @staticmethod
     def _action(grad, given) -> int:
+        if given.kind in _LISTS:
+            return LIST
         if not is_float(given):
             return ZEROS if given.kind == "tensor" else KEEP
         known = _abstract.is_known(grad.shape) and _abstract.is_known(given.shape)
         if not known or grad.shape != given.shape:
             return REDUCE  # and checked by it
         return KEEP if grad.dtype == given.dtype else CAST
+
+
+_LISTS = ("list", "tuple")
+
+
+def _words(value) -> str:
+    if value.kind in _LISTS:
+        return f"[{', '.join(map(_words, value.items))}]"
+    return f"{value.dtype}{list(value.shape)}" if value.kind == "tensor" else value.kind
 
 
 def _apart(actions, keys, action: int) -> tuple[int, ...]:

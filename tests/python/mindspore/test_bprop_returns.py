@@ -267,3 +267,31 @@ def test_inputs_that_are_no_tensors_share_nothing(libraries, mode):
         return op(x, 2.0, 0.5).sum()
 
     close(gradient(loss, (x,), None, mode), np.full((2, 3), 0.5))
+
+
+def stopped(op, x, y):
+    return (ops.stop_gradient(op(x, y)) * x + y).sum()
+
+
+def unused(op, x, y):
+    op(x, y)
+    return (x * x * y * y + y).sum()
+
+
+def of_constants(op, x, y):
+    z = op(Tensor(np.ones((2, 3))), Tensor(np.ones((2, 3))))
+    return (z * x * y * y * x + y).sum()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("call", [stopped, unused, of_constants], ids=lambda call: call.__name__)
+def test_an_operator_without_a_gradient_may_stand_where_none_is_asked_of_it(libraries, call, mode):
+    op = libraries("product").product
+    x, y = draw(2, 3), draw(2, 3)
+    a, b = wide(x), wide(y)
+    due = (a * b, np.ones((2, 3))) if call is stopped else (2 * a * b * b, 2 * a * a * b + 1)
+
+    def loss(x, y):
+        return call(op, x, y)
+
+    close(gradient(loss, (x, y), None, mode), due)
