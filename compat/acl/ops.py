@@ -2,6 +2,8 @@
 """Libraries, and the operators by their registered names: `acl.ops.element_add(x, y)`."""
 
 import os as _os
+import sys as _sys
+import types as _types
 
 # With an underscore, as no operator's name has one: the module's other names would hide operators.
 import opwright as _opwright
@@ -63,3 +65,27 @@ def __getattr__(name: str) -> _Operator:
 
 def __dir__() -> list[str]:
     return [*__all__, *_core.acl.names()]
+
+
+class _Names(dict):
+    """The names of this module, with those of the registered operators."""
+
+    def __contains__(self, name):
+        return super().__contains__(name) or hasattr(_sys.modules[__name__], name)
+
+    def __missing__(self, name):
+        try:
+            return getattr(_sys.modules[__name__], name)
+        except AttributeError:
+            raise KeyError(name) from None
+
+
+class _Module(_types.ModuleType):
+    """MindSpore's compiler looks names up in vars(module) and asks no __getattr__."""
+
+    @property
+    def __dict__(self):
+        return _Names(super().__dict__)
+
+
+_sys.modules[__name__].__class__ = _Module

@@ -29,17 +29,11 @@ bool IsKnown(const std::vector<PartialShape>& shapes) {
 // Inputs without data, of the first column: no shape rule asks for more. The first num_given ones.
 const OpwrightArgument* ShapesOnly(const OpwrightOpDef& def, int32_t num_given, int* ndims,
                                    int64_t** shapes, Arena& arena) {
-  static char memory;  // never read
   auto* tensors = arena.Make<OpwrightTensor>(def.num_inputs);
   auto* inputs = arena.Make<OpwrightArgument>(def.num_inputs);
   std::fill_n(inputs, def.num_inputs, OpwrightArgument{});
   for (int32_t i = 0; i < num_given; ++i) {
-    tensors[i] = {};
-    tensors[i].data = &memory;
-    tensors[i].device_type = 1;
-    tensors[i].ndim = ndims[i];
-    tensors[i].shape = shapes[i];
-    tensors[i].dtype = def.inputs[i]->dtypes[0];
+    tensors[i] = TensorOf(def.inputs[i]->dtypes[0], ndims[i], shapes[i]);
     inputs[i] = {&tensors[i], 1};
   }
   return inputs;

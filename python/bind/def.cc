@@ -8,6 +8,7 @@
 #include "entries/torch/schema.h"
 #include "runtime/attrs.h"
 #include "runtime/dtype.h"
+#include "runtime/launch.h"
 #include "runtime/partial_shape.h"
 #include "runtime/signature.h"
 
@@ -159,27 +160,20 @@ void AddNumbers(nb::module_& m) {
 
 using Spec = std::pair<PartialShape, std::string>;
 
-// Tensors that carry a shape and a dtype, and memory that is never read.
+// Tensors that carry a shape and a dtype.
 struct SpecsOnly {
   explicit SpecsOnly(const std::vector<std::vector<Spec>>& inputs) : shapes(inputs) {
     tensors.resize(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      for (auto& [shape, dtype] : shapes[i]) {
-        OpwrightTensor tensor = {};
-        tensor.data = &memory;
-        tensor.device_type = 1;
-        tensor.ndim = static_cast<int32_t>(shape.size());
-        tensor.shape = shape.data();
-        tensor.dtype = DTypeFromText(dtype);
-        tensors[i].push_back(tensor);
-      }
+      for (auto& [shape, dtype] : shapes[i])
+        tensors[i].push_back(
+            TensorOf(DTypeFromText(dtype), static_cast<int32_t>(shape.size()), shape.data()));
       arguments.push_back({tensors[i].data(), static_cast<int64_t>(tensors[i].size())});
     }
   }
   std::vector<std::vector<Spec>> shapes;
   std::vector<std::vector<OpwrightTensor>> tensors;
   std::vector<OpwrightArgument> arguments;
-  int64_t memory = 0;
 };
 
 // One an attribute, those that the dict has.

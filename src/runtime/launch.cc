@@ -64,4 +64,15 @@ Status Infer(const Launch& launch, InferredOutput* result, Arena& arena) {
   return {};
 }
 
+OpwrightTensor TensorOf(OpwrightDType dtype, int32_t ndim, int64_t* shape) {
+  static char never_read;  // only an empty tensor has no data
+  OpwrightTensor tensor = {};
+  tensor.data = &never_read;
+  tensor.device_type = 1;
+  tensor.ndim = ndim;
+  tensor.dtype = dtype;
+  tensor.shape = shape;
+  return tensor;
+}
+
 }  // namespace opwright

@@ -27,21 +27,17 @@ def mark_unique(primitive) -> None:
     primitive.add_prim_attr("opwright_uid", next(_count))
 
 
-def point_at(primitive, token: int, num_outputs: int) -> None:
+def point_at(primitive, token: int, several_outputs: bool) -> None:
     """The attributes by which the library finds the operator, and MindSpore its shapes."""
     primitive.add_prim_attr("opwright_token", token)
     primitive.add_prim_attr("reg_op_name", "opwright")
-    primitive.add_prim_attr("multi_output", num_outputs > 1)
+    primitive.add_prim_attr("multi_output", several_outputs)
     mark_unique(primitive)
 
 
 # The mark of a primitive that a graph with unknown shapes holds: MindSpore asks the library for
 # them, without counting the inputs, and takes no primitive whose mark has gone again.
 PARTIAL = "cpp_infer_shape"
-
-
-def is_partial(primitive) -> bool:
-    return PARTIAL in primitive.attrs
 
 
 def infer_once(inferred: dict, arguments, infer, most: int = 256) -> dict:
@@ -57,9 +53,10 @@ def infer_once(inferred: dict, arguments, infer, most: int = 256) -> dict:
     return dict(found)
 
 
-def inferred_of(shapes, dtypes) -> dict:
-    """The answer of an __infer__, from shape and dtype of each output."""
-    if len(shapes) == 1:
+def inferred_of(shapes, dtypes, several: bool = False) -> dict:
+    """The answer of an __infer__, from shape and dtype of each output. several: a tuple of one is a
+    tuple."""
+    if len(shapes) == 1 and not several:
         shapes, dtypes = shapes[0], dtypes[0]
     return {"shape": shapes, "dtype": dtypes, "value": None}
 
@@ -71,16 +68,16 @@ def never(*given):
 
 class Like(ops.Custom):
     """One function of the library, whose outputs have shape and dtype of inputs: like[k] of output
-    k."""
+    k, or of as many outputs as that list has tensors."""
 
-    def __init__(self, function: str, like: tuple[int, ...], token: int, bprop):
+    def __init__(
+        self, function: str, like: tuple[int, ...], token: int, bprop, has_lists: bool = False
+    ):
         super().__init__(f"{LIBRARY}:{function}", never, never, "aot", bprop)
         self._like = like
-        self._arguments = (function, like, token, bprop)
-        self._added = {}
-        self._twin = None
+        self._several = has_lists or len(like) > 1
         self._inferred = {}
-        point_at(self, token, len(like))
+        point_at(self, token, self._several)
 
     def __infer__(self, *arguments):
         return infer_once(self._inferred, arguments, self._infer)
@@ -89,25 +86,13 @@ class Like(ops.Custom):
         every = [_abstract.of_infer(argument) for argument in arguments]
         if not all(_abstract.is_known(each.shape) for each in every):
             self.add_prim_attr(PARTIAL, True)
-        given = [every[k] for k in self._like]
+        given = [
+            each
+            for k in self._like
+            for each in (every[k].items if every[k].kind in ("list", "tuple") else (every[k],))
+        ]
         shapes = tuple([0] if each.kind == "str" else list(each.shape) for each in given)
-        return inferred_of(shapes, tuple(map(_tensor_type, given)))
-
-    def __call__(self, *inputs):
-        return self._twin_of()(*inputs) if is_partial(self) else super().__call__(*inputs)
-
-    def _twin_of(self) -> Like:
-        """For PyNative mode, once a graph with unknown shapes has marked this one."""
-        if self._twin is None:
-            self._twin = Like(*self._arguments)
-            for name, value in self._added.items():
-                self._twin.add_prim_attr(name, value)
-        return self._twin
-
-    def add(self, name: str, value) -> None:
-        """An attribute that the library reads."""
-        self._added[name] = value
-        self.add_prim_attr(name, value)
+        return inferred_of(shapes, tuple(map(_tensor_type, given)), self._several)
 
 
 def _tensor_type(given):

@@ -36,6 +36,7 @@ def forget_rules() -> None:
     api.ms_compile_cache.clear()
     for compiled in api.cells_compile_cache.values():
         compiled.clear()
+    api._pynative_executor.clear_res()  # the gradients of compiled functions
 
 
 _TENSORS = (ms.Tensor, ms.Parameter)
@@ -65,12 +66,9 @@ class Call:
 
 
 @ms.constexpr
-def _custom_in_graph(op, names, values):
-    # None that PyNative mode uses: what MindSpore finds out of a graph's shapes stays there.
-    attrs = dict(zip(names, values, strict=True))
-    made = make_custom((op,), _attributes.known_in_graph(op.definition, attrs))
-    made.one_graph = True
-    return made
+def _place_in_graph(op, names, values):
+    attrs = _attributes.known_in_graph(op.definition, dict(zip(names, values, strict=True)))
+    return custom_for(op, attrs).place
 
 
 @ms.constexpr
@@ -88,4 +86,4 @@ def construct(self, *args, **kwargs):
     rest, names = _names_in_graph(self, len(args), tuple(kwargs.keys()))
     inputs = args + tuple([kwargs[name] if name else None for name in rest])
     values = tuple([kwargs[name] for name in names])
-    return _custom_in_graph(self, names, values)(*inputs)
+    return _place_in_graph(self, names, values)((), *inputs)(*inputs)

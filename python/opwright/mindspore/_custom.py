@@ -3,20 +3,13 @@
 
 from __future__ import annotations
 
-import copy
-
-from mindspore import ops
-from mindspore.common import dtype as mstype
-
-from opwright import _core, _errors
-from opwright._definition import OPTIONAL
-from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _pyfunc, _target
-from opwright.mindspore._attributes import from_reg_info, plain
-from opwright.mindspore._dtypes import tensor_type_of
+from opwright import _errors
+from opwright.mindspore._checked import Checked, made
+from opwright.mindspore._verdict import Constant
 
 
-class Custom(ops.Custom):
-    """An operator as a MindSpore primitive, in PyNative mode, ms.jit and graph mode alike.
+class Custom(Checked):
+    """An operator in MindSpore, in PyNative mode, ms.jit and graph mode alike.
 
     func: "lib.so:function" or an operator library or folder (func_type "aot"; without ":function"
     the library's one forward operator), a Python function on numpy arrays ("pyfunc"), the name of a
@@ -29,10 +22,10 @@ class Custom(ops.Custom):
     out_dshape is another name for out_shape.
     """
 
-    _operator = None
-    _twin = None  # for PyNative mode, once a graph with unknown shapes has marked this one
-    one_graph = False  # made for one place of one graph
-    _own_attrs = None  # those that were added after construction
+    # To MindSpore's compiler this is no primitive but an object with a method: each place where a
+    # graph uses it has a primitive of its own. MindSpore keeps in one what it finds out of shapes.
+    __ms_class__ = True
+    __parse_method__ = "_construct"
 
     def __init__(
         self,
@@ -51,241 +44,51 @@ class Custom(ops.Custom):
                     "CL020", "out_shape and out_dshape are two names for one argument; give one"
                 )
             out_shape = out_dshape
-        target = _target.find(func, func_type)
-        self._opwright_name = target.name
-        self._declared = (out_shape, out_dtype)
-        self._count = None  # of inputs, when only the bprop says it
-        self._arguments = (func, out_shape, out_dtype, func_type, bprop, reg_info)
-        # What was found: a copy is of that, whatever has come under the name since.
-        self._resolved = target.operator if target.operator is not None else target.func
-        _declared.check_constants(target.name, out_shape, out_dtype)
-        if target.operator is not None:
-            self._init_ours(target.operator, bprop, reg_info)
-        else:
-            self._init_foreign(target, bprop, reg_info)
-        self._own_attrs = {}
-        _at_exit.watch()
+        super().__init__(func, out_shape, out_dtype, func_type, bprop, reg_info)
+        self.place = _Place(self)
 
-    def _init_ours(self, operator, bprop, reg_info) -> None:
-        definition = operator.definition
-        self._attrs = from_reg_info(definition, reg_info)
-        super().__init__(
-            f"{_bridge.LIBRARY}:opwright_call",
-            _bridge.never,
-            _bridge.never,
-            "aot",
-            _gradient.of_operator(operator, bprop, self._attrs),
-        )
-        self._operator = operator
-        self._inferred = {}
-        _bridge.point_at(self, operator._core.token, len(definition.outputs))
-        if definition.side_effect:  # compiled graphs drop no such call and merge no two
-            super().add_prim_attr("side_effect_io", True)
-        for name, value in self._attrs.items():
-            self._pass_attr(name, value)
-
-    def _init_foreign(self, target, bprop, reg_info) -> None:
-        out_shape, out_dtype = self._declared
-        if target.func_type == "aot" and reg_info is None:
-            for name, value in (("out_shape", out_shape), ("out_dtype", out_dtype)):
-                if value is None:
-                    raise _errors.make(
-                        "CL020",
-                        f"{target.name}: {name} is missing; its library was not built by Opwright, "
-                        "so nothing else says the output",
-                    )
-        rule = None
-        if bprop is not None:
-            rule, self._count = _gradient.of_function(target.name, bprop)
-        func = target.func
-        if target.func_type == "pyfunc":
-            func = _pyfunc.checked(target.name, func, out_shape, out_dtype)
-        super().__init__(func, out_shape, out_dtype, target.func_type, rule, reg_info)
-        _bridge.mark_unique(self)
-
-    def add_prim_attr(self, name, value):
-        """An attribute of the operator, or one of MindSpore's own."""
-        if self._own_attrs is not None:
-            self._own_attrs[name] = value
-        if self._operator is not None:
-            for attr in self._operator.definition.attrs:
-                if attr.name == name:
-                    self._attrs[name] = value = plain(self._opwright_name, attr, value)
-                    self._inferred.clear()
-                    self.bprop = _gradient.of_operator(
-                        self._operator, self._arguments[4], self._attrs
-                    )
-                    self._pass_attr(name, value)
-                    return self
-        return super().add_prim_attr(name, value)
-
-    def _pass_attr(self, name: str, value) -> None:
-        kind = next(a.type for a in self._operator.definition.attrs if a.name == name)
-        super().add_prim_attr(f"opwright.{name}", _bridge.encode(kind, value))
-
-    def get_bprop(self):
-        return self.bprop
-
-    def _check_count(self, count: int) -> None:
-        name = self._opwright_name
-        if self._operator is not None:
-            inputs = self._operator.definition.inputs
-            if count != len(inputs):
-                names = ", ".join(param.name for param in inputs)
-                attrs = [attr.name for attr in self._operator.definition.attrs]
-                hint = (
-                    f". {', '.join(attrs)}: add_prim_attr or reg_info sets an attribute, or call "
-                    f"opwright.load(...).{self._operator.name}(..., {attrs[0]}=value)"
-                    if attrs and count > len(inputs)
-                    else ""
-                )
-                raise _errors.make(
-                    "CL001",
-                    f"{name}: {count} inputs given, the metadef lists {len(inputs)} ({names}); "
-                    f"None stands for an optional one{hint}",
-                )
-        elif self._count is not None and count != self._count:
-            raise _errors.make(
-                "CL001", f"{name}: {count} inputs given, its bprop declares {self._count}"
-            )
-
-    def __infer__(self, *arguments):
-        self._check_count(len(arguments))
-        if self._operator is None:
-            return self._infer_declared(arguments)
-        return _bridge.infer_once(self._inferred, arguments, self._infer_ours)
-
-    def _infer_declared(self, arguments):
-        name = self._opwright_name
-        if self.bprop is None:
-            self.bprop = _gradient.refusal(name, len(arguments))
-        out_shape, out_dtype = self._declared
-        if out_shape is None or out_dtype is None:
-            return super().__infer__(*arguments)
-        for i, each in enumerate(map(_abstract.of_infer, arguments)):
-            if not _abstract.is_known(each.shape):
-                raise _errors.make(
-                    "CL004",
-                    f"{name}: input {i} has shape {list(each.shape)}, unknown until run time; "
-                    "known dimensions are due, or a library built by Opwright, which infers them",
-                )
-        shapes = _declared.settle(name, out_shape, arguments, "shape")
-        dtypes = _declared.settle(name, out_dtype, arguments, "dtype")
-        _declared.check_counts(name, {"out_shape": len(shapes), "out_dtype": len(dtypes)})
-        return _bridge.inferred_of(shapes, dtypes)
-
-    def _infer_ours(self, arguments):
-        operator = self._operator
-        definition = operator.definition
-        given = list(map(_abstract.of_infer, arguments))
-        for param, each in zip(definition.inputs, given, strict=True):
-            absent = each.kind == "none" and param.kind == OPTIONAL
-            if each.kind not in ("tensor", "number", "tuple", "list") and not absent:
-                raise _errors.make(
-                    "CL001",
-                    f"{operator.name}: input {param.name} is required, and what was given is no "
-                    "tensor of MindSpore: None, or of another framework, which mindspore.Tensor "
-                    "converts",
-                )
-        tensors = [each for arg in given for each in (arg.items or (arg,))]
-        if all(_abstract.is_known(each.shape) for each in tensors):
-            specs = _core.infer_specs(operator._core, list(map(_specs, given)), self._attrs)
-            shapes = tuple(list(shape) for shape, _ in specs)
-            names = [dtype for _, dtype in specs]
-        else:
-            shapes = self._partial_shapes(given)
-            column = _core.select_column(
-                operator._core, [_abstract.dtype_names(each) for each in given]
-            )
-            names = [param.dtypes[column] for param in definition.outputs]
-        dtypes = tuple(tensor_type_of(name) for name in names)
-        self._compare(arguments, shapes, dtypes)
-        return _bridge.inferred_of(shapes, dtypes)
-
-    def _partial_shapes(self, given) -> tuple[list[int], ...]:
-        """While dimensions are unknown. When the graph runs, MindSpore asks our library for
-        them."""
-        operator = self._operator
-        if any(each.kind != "tensor" for each in given):
-            raise _errors.make(
-                "CL004",
-                f"{operator.name}: a shape is unknown until run time; beside it MindSpore takes "
-                "tensors only: no absent input, no list, no number",
-            )
-        optional = any(param.kind == OPTIONAL for param in operator.definition.inputs)
-        if optional and not self.one_graph:
-            raise _errors.make(
-                "CL004",
-                f"{operator.name}: a shape is unknown until run time; an operator with optional "
-                "inputs is then called as opwright.load(...).name(...), not through one Custom",
-            )
-        super().add_prim_attr(_bridge.PARTIAL, True)
-        shapes = [list(each.shape) for each in given]
-        return tuple(_core.infer_partial_shapes(operator._core, shapes, self._attrs))
+    def _construct(self, *inputs, **named):
+        """Read by MindSpore's compiler."""
+        return self.place(tuple(named.keys()), *inputs)(*inputs)
 
     def __call__(self, *inputs, **named):
-        # To a compiled graph what is given by name is one more input.
-        self._check_count(len(inputs) + len(named))
+        self.check_call(len(inputs), named)
+        return super().__call__(*inputs)
+
+    def check_call(self, count: int, named) -> None:
+        self.check_count(count + len(named))
         if named:
             raise _errors.make(
                 "CL001", f"{self._opwright_name}: inputs are given by position, not by name"
             )
-        if _bridge.is_partial(self):
-            if self._twin is None:
-                self._twin = copy.copy(self)
-            return self._twin(*inputs)
-        return super().__call__(*inputs)
 
     def hold(self, operator) -> None:
         """The same operator by a handle that is open: the one before may have been closed."""
         self._operator = operator
-
-    def _compare(self, arguments, shapes, dtypes) -> None:
-        """What the user declares of one of our operators against what its metadef says."""
-        name = self._opwright_name
-        for key, declared, due in (
-            ("shape", self._declared[0], shapes),
-            ("dtype", self._declared[1], dtypes),
-        ):
-            if declared is None or (key == "shape" and not all(map(_abstract.is_known, due))):
-                continue
-            said = _declared.settle(name, declared, arguments, key)
-            if list(said) != list(due):
-                raise _errors.make(
-                    "CL020",
-                    f"{name}: out_{key} says {_words(said)}, by its metadef the output is "
-                    f"{_words(due)}; leave out_{key} out",
-                )
+        self._arguments = (operator, *self._arguments[1:])
 
     def __deepcopy__(self, memo):
         """One of its own, as a copied model wants it. MindSpore's own copy fails."""
-        return make_custom((self._resolved, *self._arguments[1:]), self._own_attrs)
+        return self.copied(Custom)
 
     def __copy__(self):
-        return self.__deepcopy__({})
+        return self.copied(Custom)
 
     def __reduce__(self):
-        return make_custom, ((self._resolved, *self._arguments[1:]), self._own_attrs)
+        return made, (Custom, self._arguments, self._own_attrs)
+
+
+class _Place(Constant):
+    """(names of inputs given by name, *inputs) -> the primitive of one place of a graph."""
+
+    def __init__(self, custom: Custom):
+        super().__init__("opwright: an operator at one place of a graph")
+        self._custom = custom
+
+    def __infer__(self, named, *inputs):
+        self._custom.check_call(len(inputs), named["value"])
+        return {"dtype": None, "shape": None, "value": self._custom.copied(Checked)}
 
 
 def make_custom(arguments: tuple, attrs: dict) -> Custom:
-    made = Custom(*arguments)
-    for name, value in attrs.items():
-        made.add_prim_attr(name, value)
-    return made
-
-
-def _specs(given) -> list[tuple]:
-    """(shape, dtype) of each tensor of one input."""
-    if given.kind == "none":
-        return []
-    names = _abstract.dtype_names(given)
-    return [(each.shape, name) for each, name in zip(given.items or (given,), names, strict=True)]
-
-
-def _words(declared) -> str:
-    texts = [
-        str(each.element_type() if isinstance(each, mstype.TensorType) else each)
-        for each in declared
-    ]
-    return texts[0] if len(texts) == 1 else "(" + ", ".join(texts) + ")"
+    return made(Custom, arguments, attrs)

@@ -5,6 +5,7 @@ refusal in words; alike in every mode."""
 from __future__ import annotations
 
 import inspect
+from typing import NamedTuple
 
 from mindspore import nn, ops
 
@@ -15,20 +16,34 @@ from opwright.mindspore._readable import readable
 from opwright.mindspore._verdict import Refuse, Verdict
 
 
-def of_operator(op, rule, attrs: dict):
-    """The bprop of one of our operators. rule: the user's, or None for what the operator has."""
-    rule = rule if rule is not None else op.python_bprop
+class Rule(NamedTuple):
+    """A user's rule as every mode takes it, and the attributes that it takes by keyword."""
+
+    function: object
+    attrs: tuple[str, ...]
+
+
+def rule_of(op, given=None) -> Rule | None:
+    """The rule for one of our operators, if it has one: what is given, else what is bound."""
+    rule = given if given is not None else op.python_bprop
+    if rule is None:
+        return None
+    _bprop.check_signature(op, rule)
+    names = _bprop.keyword_attrs(op, rule.construct if isinstance(rule, nn.Cell) else rule)
+    return Rule(readable(op.name, rule, names), names)
+
+
+def of_operator(op, rule: Rule | None, attrs: dict):
+    """The bprop of one of our operators: by a rule, or by what the operator has."""
     count = len(op.definition.inputs)
     if rule is not None:
-        _bprop.check_signature(op, rule)
-        names = _bprop.keyword_attrs(op, rule.construct if isinstance(rule, nn.Cell) else rule)
-        readable_rule = readable(op.name, rule, names)
-        if names:
+        function = rule.function
+        if rule.attrs:
             values = {attr.name: attr.default for attr in op.definition.attrs} | attrs
-            readable_rule = _wrap.with_attrs(readable_rule, {name: values[name] for name in names})
+            function = _wrap.with_attrs(function, {name: values[name] for name in rule.attrs})
         return _checked(
             op.name,
-            readable_rule,
+            function,
             tuple(param.name for param in op.definition.inputs),
             tuple(op.definition.wide_output(i) for i in range(count)),
         )
@@ -110,9 +125,9 @@ def _reduction(op: str, name: str, sums: bool) -> _bridge.Like:
         return (ops.cast(ops.broadcast_to(dout, ops.shape(grad)), grad.dtype), ops.zeros_like(x))
 
     made = _bridge.Like("opwright_reduce", (1,), 0, spread)
-    made.add("opwright_operator", op)
-    made.add("opwright_input", name)
-    made.add("opwright_sums", int(sums))
+    made.add_prim_attr("opwright_operator", op)
+    made.add_prim_attr("opwright_input", name)
+    made.add_prim_attr("opwright_sums", int(sums))
     return made
 
 
@@ -122,49 +137,45 @@ def _compiled(op, attrs: dict):
     definition, backward = op.definition, op.backward
     given = sorted(definition.gradient.outputs)
     count, num_outputs = len(definition.inputs), len(definition.outputs)
+    lists = {i for i, param in enumerate(definition.inputs) if param.kind == DYNAMIC}
     for i, param in enumerate(definition.inputs):
-        if param.kind == DYNAMIC:
-            return _wrap.refusal(
-                count,
-                Refuse(
-                    op.name,
-                    "GR001",
-                    f"{op.name}: no gradient for the list {param.name} in MindSpore yet",
-                ),
-            )
-        if i not in given and not _is_constant(param):
+        if i not in given and (i in lists or not _is_constant(param)):
             words = (
                 f"{op.name}: the backward operator {backward.name} gives no gradient for input "
                 f"{param.name}, which MindSpore always asks for; add it, or give bprop="
             )
             return _wrap.refusal(count, Refuse(op.name, "GR002", words))
     made = _bridge.Like(
-        "opwright_gradient", tuple(given), op._core.token, _second(op, attrs, given)
+        "opwright_gradient", tuple(given), op._core.token, _second(op, attrs, given), bool(lists)
     )
     kinds = {attr.name: attr.type for attr in definition.attrs}
     for name, value in attrs.items():
-        made.add(f"opwright.{name}", _bridge.encode(kinds[name], value))
+        made.add_prim_attr(f"opwright.{name}", _bridge.encode(kinds[name], value))
     arguments = [
         *_wrap.input_texts(count),
         *_wrap.output_texts("out", num_outputs),
         *_wrap.output_texts("dout", num_outputs),
     ]
-    return _wrap.around_backward(made, count, arguments, given)
+    return _wrap.around_backward(made, count, arguments, given, lists)
 
 
 def _second(op, attrs: dict, given: list[int]):
     """The bprop of the gradient: that of the backward operator, by its roles; else a refusal."""
     backward, definition = op.backward, op.definition
     count, num_outputs = len(definition.inputs), len(definition.outputs)
-    if backward.backward is None and backward.python_bprop is None:
+    has_lists = any(param.kind == DYNAMIC for param in definition.inputs)
+    if has_lists or (backward.backward is None and backward.python_bprop is None):
         words = (
-            f"{op.name}: its backward operator {backward.name} has no gradient; a second "
-            "derivative, or a jvp, was asked for"
+            f"{op.name}: its backward operator {backward.name} has no gradient"
+            f"{' in MindSpore, as an input is a list' if has_lists else ''}; a second derivative, "
+            "or a jvp, was asked for"
         )
         return _wrap.refusal(count + 2 * num_outputs, Refuse(op.name, "GR021", words))
     names = {attr.name for attr in backward.definition.attrs}
     rule = of_operator(
-        backward, None, {name: value for name, value in attrs.items() if name in names}
+        backward,
+        rule_of(backward),
+        {name: value for name, value in attrs.items() if name in names},
     )
     # The places of the gradient's inputs: forward inputs, outputs, gradients of the outputs.
     first = {ROLE_INPUT: 0, ROLE_OUTPUT: count, ROLE_GRAD: count + num_outputs}

@@ -21,6 +21,7 @@ import mindspore as ms
 
 from opwright import _errors
 from opwright.mindspore import _cached
+from opwright.mindspore._python_only import refuse_python_only
 
 _PARTIAL = """
 def bind(rule, before, named):
@@ -35,8 +36,6 @@ def bind(rule):
     return bprop
 """
 _MINDSPORE = os.path.dirname(ms.__file__)
-# What only runs in Python: a compiled graph cannot follow it.
-_PYTHON_ONLY = ("asnumpy",)
 
 
 def module_of(text: str):
@@ -63,8 +62,10 @@ def readable(op: str, rule, keywords: tuple[str, ...] = ()):
         inner = readable(op, rule.func, (*keywords, *rule.keywords))
         return module_of(_PARTIAL).bind(inner, rule.args, dict(rule.keywords))
     if isinstance(rule, types.FunctionType):
-        _refuse_python_only(op, rule)
-        return _lambda(op, rule, keywords) if rule.__name__ == "<lambda>" else _function(op, rule)
+        if rule.__name__ == "<lambda>":
+            return _lambda(op, rule, keywords)
+        refuse_python_only(op, rule)
+        return _function(op, rule)
     if isinstance(rule, types.MethodType):
         if isinstance(rule.__self__, type):
             raise _errors.make(
@@ -72,27 +73,13 @@ def readable(op: str, rule, keywords: tuple[str, ...] = ()):
                 f"{op}: the bprop {rule.__name__} is a class method, which ms.jit and graph mode "
                 "cannot read; make it a static method",
             )
-        _refuse_python_only(op, rule.__func__)
+        refuse_python_only(op, rule.__func__)
         return rule
     if isinstance(rule, (ms.nn.Cell, ms.ops.Primitive)):
         return rule
     if callable(rule):
         return module_of(_OBJECT).bind(rule)
     raise _errors.make("GR007", f"{op}: a bprop is a function, {type(rule).__name__} was given")
-
-
-def _refuse_python_only(op: str, rule: types.FunctionType) -> None:
-    codes = [rule.__code__]
-    while codes:
-        code = codes.pop()
-        codes += [const for const in code.co_consts if isinstance(const, types.CodeType)]
-        for name in _PYTHON_ONLY:
-            if name in code.co_names:
-                raise _errors.make(
-                    "GR020",
-                    f"{op}: the bprop {rule.__name__} uses .{name}(), which ms.jit and graph mode "
-                    "cannot compile; write it with mindspore.ops",
-                )
 
 
 def _copy(rule: types.FunctionType) -> types.FunctionType:
@@ -125,6 +112,7 @@ def _function(op: str, rule: types.FunctionType):
 def _lambda(op: str, rule: types.FunctionType, keywords: tuple[str, ...]):
     """The lambda as a named function of a file; globals, defaults and closure stay the user's."""
     node = _find_lambda(op, rule)
+    refuse_python_only(op, rule, node)
     free = rule.__code__.co_freevars
     # Compiled modes take no defaults: such parameters become what the function encloses.
     plain, bound = _split_defaults(node.args, rule, keywords)

@@ -9,20 +9,22 @@ runs their __call__. In a compiled graph nothing of them is left.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 
+import mindspore as ms
 from mindspore.ops import PrimitiveWithInfer
 
 from opwright import _bprop, _errors
 from opwright.mindspore import _abstract
 
 # What is to be done with a gradient that may pass.
-KEEP, CAST, ZEROS, REDUCE = range(4)
+KEEP, CAST, ZEROS, REDUCE, COPY, LIST = range(6)
 
 _count = itertools.count()
 
 
-class _Constant(PrimitiveWithInfer):
+class Constant(PrimitiveWithInfer):
     """A primitive that compiled modes compute while they compile."""
 
     def __init__(self, name: str):
@@ -39,7 +41,7 @@ class _Constant(PrimitiveWithInfer):
         return self.judge(*map(_abstract.of_value, given))
 
 
-class Verdict(_Constant):
+class Verdict(Constant):
     """(gradients, *inputs, out) -> what to do with each gradient; GR003 to GR006 as exceptions."""
 
     def __init__(self, op: str, names: tuple[str, ...], wide: tuple[int | None, ...]):
@@ -70,16 +72,70 @@ class Verdict(_Constant):
             for name, each, wide in zip(self._names, inputs, self._wide, strict=True)
         ]
         _bprop.settle(self._op, _as_returned(returned, due), due, _Adapter)
+        for name, grad, each in zip(self._names, returned.items, inputs, strict=True):
+            if each.kind in _LISTS:
+                self._judge_list(name, grad, each)
         return tuple(map(self._action, returned.items, inputs))
+
+    def _judge_list(self, name: str, grad, given) -> None:
+        right = len(grad.items) == len(given.items) and all(
+            a.dtype == b.dtype and _abstract.may_be_equal(a.shape, b.shape)
+            for a, b in zip(grad.items, given.items, strict=True)
+        )
+        if grad.kind not in _LISTS or not right:
+            raise _errors.make(
+                "GR005",
+                f"{self._op}: the bprop's gradient of the list {name} is {_words(grad)}, "
+                f"{_words(given)} is due: one for each of its tensors",
+            )
+
+    def __infer__(self, *given):
+        made = super().__infer__(*given)
+        # Two gradients of one size and dtype may be one tensor, or become one in the graph.
+        returned = _abstract.of_infer(given[0])
+        keys = [
+            (each.dtype, math.prod(each.shape)) if each.kind == "tensor" else None
+            for each in returned.items
+        ]
+        made["value"] = _apart(made["value"], keys, REDUCE)  # a graph would merge two copies
+        return made
+
+    def __call__(self, *given):
+        actions = super().__call__(*given)
+        keys = [id(each) if isinstance(each, ms.Tensor) else None for each in given[0]]
+        return _apart(actions, keys, COPY)
 
     @staticmethod
     def _action(grad, given) -> int:
+        if given.kind in _LISTS:
+            return LIST
         if not is_float(given):
             return ZEROS if given.kind == "tensor" else KEEP
         known = _abstract.is_known(grad.shape) and _abstract.is_known(given.shape)
         if not known or grad.shape != given.shape:
             return REDUCE  # and checked by it
         return KEEP if grad.dtype == given.dtype else CAST
+
+
+_LISTS = ("list", "tuple")
+
+
+def _words(value) -> str:
+    if value.kind in _LISTS:
+        return f"[{', '.join(map(_words, value.items))}]"
+    return f"{value.dtype}{list(value.shape)}" if value.kind == "tensor" else value.kind
+
+
+def _apart(actions, keys, action: int) -> tuple[int, ...]:
+    """Gradients of equal keys may share their memory: all but the first are copied by `action`.
+    None is the key of what is no tensor."""
+    seen = set()
+    apart = []
+    for what, key in zip(actions, keys, strict=True):
+        apart.append(action if what == KEEP and key in seen else what)
+        if key is not None:
+            seen.add(key)
+    return tuple(apart)
 
 
 def is_float(each) -> bool:
@@ -147,7 +203,7 @@ def _sums_to(shape, wanted) -> bool:
     )
 
 
-class Refuse(_Constant):
+class Refuse(Constant):
     """Raises when a gradient is asked for that there is not."""
 
     def __init__(self, op: str, code: str, text: str):

@@ -11,7 +11,7 @@ import mindspore as ms
 from mindspore import ops
 
 from opwright.mindspore._readable import module_of
-from opwright.mindspore._verdict import CAST, KEEP, ZEROS
+from opwright.mindspore._verdict import CAST, COPY, KEEP, LIST, ZEROS
 
 _RULE = """
 def bind(rule, verdict, settle):
@@ -78,8 +78,12 @@ def settler(reduce):
             return grad
         if what == ZEROS:
             return zeros(x)
+        if what == LIST:
+            return list(grad)
         if what == CAST:
             return ops.cast(grad, x.dtype)
+        if what == COPY:
+            return grad.copy()
         return reduce(grad, x)
 
     return settle
@@ -117,13 +121,20 @@ def fit(grad, x):
     return ops.cast(grad, x.dtype)
 
 
-def around_backward(backward, count: int, arguments: list[str], given: list[int]):
+def around_backward(backward, count: int, arguments: list[str], given: list[int], lists: set[int]):
     """arguments: of the backward call, as output_texts and input_texts write them; given: the input
-    that each of its results is the gradient of."""
-    grads = {i: "grads" if len(given) == 1 else f"grads[{k}]" for k, i in enumerate(given)}
-    settled = "".join(
-        f"fit({grads[i]}, x{i}), " if i in grads else f"zeros(x{i}), " for i in range(count)
-    )
+    that each of its results is the gradient of, or that list of results."""
+    grads = {}
+    start = "0"
+    for i in given:
+        if i in lists:
+            grads[i] = f"list(grads[{start}:{start} + len(x{i})])"
+            start += f" + len(x{i})"
+        else:
+            grad = "grads" if len(given) == 1 else f"grads[{start}]"
+            grads[i] = f"fit({grad}, x{i})"
+            start += " + 1"
+    settled = "".join(f"{grads.get(i, f'zeros(x{i})')}, " for i in range(count))
     text = _COMPILED.format(inputs=_inputs(count), arguments=", ".join(arguments), settled=settled)
     return module_of(text).bind(backward, present, fit, zeros)
 

@@ -10,7 +10,7 @@ from mindspore.ops import CustomRegOp, DataType
 from modes import FORWARD, MODES, close, everywhere, forward, gradient
 
 import opwright
-from opwright.mindspore import Custom
+from opwright.mindspore import Custom, _gradient
 
 ONE = Tensor(np.ones(1), ms.float64)
 REQUIRED = {"count": -3, "label": "four", "rows": [[1, 2], [], [5]]}
@@ -238,3 +238,22 @@ def test_a_tensor_for_an_attribute_is_refused(libraries, mode):
 
     with pytest.raises(opwright.DTypeError, match=r"attribute scale.*input of shape \[\].*CL006"):
         gradient(scaled, (draw(3), Tensor(2.0, ms.float64)), (0,), mode)
+
+
+def test_the_gradient_is_derived_once_whatever_the_attributes(libraries, monkeypatch):
+    made = []
+    derive = _gradient.of_operator
+
+    def counted(op, *given):
+        made.append(op.name)
+        return derive(op, *given)
+
+    monkeypatch.setattr(_gradient, "of_operator", counted)
+    op = Custom(libraries("elementwise").power)
+    op.add_prim_attr("exponent", 2)
+    op.add_prim_attr("scale", 0.5)
+    x = draw(2, 3)
+    assert not made
+    close(gradient(lambda x: op(x).sum(), (x,)), wide(x))
+    close(gradient(lambda x: op(x).sum(), (x,)), wide(x))
+    assert made.count("power") == 1

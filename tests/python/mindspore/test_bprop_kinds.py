@@ -255,12 +255,29 @@ def test_the_decorator_binds_and_binds_anew(tmp_path):
         return dout * y, dout * x
 
     close(everywhere(op, (x, y), None).gradients, [WEIGHTS * wide(y), WEIGHTS * wide(x)])
+    ones = np.ones((2, 3))
+    custom = Custom(op)
+
+    @ms.jit
+    def by_handle(x, y):
+        return op(x, y).sum()
+
+    @ms.jit
+    def by_custom(x, y):
+        return custom(x, y).sum()
+
+    before = (by_handle, by_custom)
+    for compiled in before:
+        close(ms.grad(compiled, (0, 1))(x, y), [wide(y), wide(x)])
 
     @op.bprop
     def other(x, y, out, dout):
         return dout, ops.neg(dout)
 
     close(everywhere(op, (x, y), None).gradients, [WEIGHTS, -WEIGHTS])
+    close(everywhere(custom, (x, y), None).gradients, [WEIGHTS, -WEIGHTS])
+    for compiled in before:
+        close(ms.grad(compiled, (0, 1))(x, y), [ones, -ones])
 
 
 def thrice(rule):

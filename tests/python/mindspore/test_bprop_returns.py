@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a rule returns: reduced, cast, or refused in the same words in every mode."""
 
+import itertools
+
 import mindspore as ms
 import numpy as np
 import pytest
@@ -217,3 +219,79 @@ def test_out_and_dout_are_what_they_are_called(built):
     x = draw(5)
     weights = np.arange(5) - 2.5
     close(everywhere(op, (x,), None).gradients, -weights / wide(x) ** 2)
+
+
+def one_twice(x, y, out, dout):
+    return dout, dout
+
+
+def one_value_twice(x, y, out, dout):
+    return dout * y, dout * y
+
+
+def a_view(x, y, out, dout):
+    grad = dout * y
+    return grad, grad.reshape(-1).reshape(grad.shape)
+
+
+@pytest.mark.parametrize(
+    ("rule", "mode"),
+    [
+        *itertools.product([one_twice, one_value_twice, a_view], MODES[1:]),
+        (one_twice, "pynative"),
+        (one_value_twice, "pynative"),
+    ],
+)
+def test_gradients_are_in_distinct_memory(built, rule, mode):
+    op = Custom(built("product") + ":product", func_type="aot", bprop=rule)
+    x, y = draw(2, 3), draw(2, 3)
+
+    def loss(x, y):
+        return op(x, y).sum()
+
+    one, other = gradient(loss, (x, y), None, mode)
+    before = other.asnumpy().copy()
+    one.asnumpy()[:] = 99  # MindSpore's own memory
+    np.testing.assert_array_equal(other.asnumpy(), before)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_inputs_that_are_no_tensors_share_nothing(libraries, mode):
+    def rule(x, b, s, out, dout):
+        return dout * s, None, None
+
+    op = Custom(libraries("fused_broadcast").fused_broadcast, bprop=rule)
+    x = draw(2, 3)
+
+    def loss(x):
+        return op(x, 2.0, 0.5).sum()
+
+    close(gradient(loss, (x,), None, mode), np.full((2, 3), 0.5))
+
+
+def stopped(op, x, y):
+    return (ops.stop_gradient(op(x, y)) * x + y).sum()
+
+
+def unused(op, x, y):
+    op(x, y)
+    return (x * x * y * y + y).sum()
+
+
+def of_constants(op, x, y):
+    z = op(Tensor(np.ones((2, 3))), Tensor(np.ones((2, 3))))
+    return (z * x * y * y * x + y).sum()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("call", [stopped, unused, of_constants], ids=lambda call: call.__name__)
+def test_an_operator_without_a_gradient_may_stand_where_none_is_asked_of_it(libraries, call, mode):
+    op = libraries("product").product
+    x, y = draw(2, 3), draw(2, 3)
+    a, b = wide(x), wide(y)
+    due = (a * b, np.ones((2, 3))) if call is stopped else (2 * a * b * b, 2 * a * a * b + 1)
+
+    def loss(x, y):
+        return call(op, x, y)
+
+    close(gradient(loss, (x, y), None, mode), due)

@@ -86,6 +86,10 @@ def test_a_python_function_with_a_python_gradient():
         close(made.gradients, 2 * (np.arange(6) % 7 - 2.5).reshape(2, 3))
 
 
+def by_its_registered_name(x):
+    return acl.ops.grow(x)
+
+
 def test_customize_takes_a_name_that_the_registry_knows(tmp_path):
     folder = write_operator(tmp_path / "grow", GROW, GROW_SOURCE.replace("FACTOR", "5"))
     path = opwright.build(folder)
@@ -102,6 +106,7 @@ def test_customize_takes_a_name_that_the_registry_knows(tmp_path):
         x = draw(2, 3, dtype=ms.float32)
         close(everywhere(op, (x,)).values, 5 * wide(x), 1e-6)
         close(everywhere(Custom("grow", func_type="customize"), (x,)).values, 5 * wide(x), 1e-6)
+        close(everywhere(by_its_registered_name, (x,)).values, 5 * wide(x), 1e-6)
     finally:
         acl.op.unregister_operator("grow")
         acl.finalize()

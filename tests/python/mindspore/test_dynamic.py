@@ -9,7 +9,6 @@ from mindspore import Tensor, ops
 from modes import Net, called, close, fixed, flat, mode_of
 
 import opwright
-from opwright._definition import OPTIONAL
 from opwright.mindspore import Custom
 
 NAMED = {str(case): case for case in CASES}
@@ -87,12 +86,7 @@ def calls(function, inputs, how, positions=None):
 
 
 def fresh(library, case):
-    """An operator object of its own: what open dimensions leave behind is a test's of its own. With
-    optional inputs an operator's handle, since one Custom is refused."""
-    if any(
-        param.kind == OPTIONAL for param in opwright.load(library)[case.operator].definition.inputs
-    ):
-        return called(opwright.load(library)[case.operator], case.attrs)
+    """An operator object of its own: what open dimensions leave behind is a test's of its own."""
     op = Custom(f"{library}:{case.operator}", func_type="aot")
     for name, value in case.attrs.items():
         op.add_prim_attr(name, value)
@@ -267,17 +261,6 @@ def test_open_dimensions_leave_nothing_behind(built, run_python, mode):
     """In a process of its own: the next compilation of such an operator may crash."""
     made = run_python(AFTERWARDS, built("fused_broadcast"), mode)
     assert made.stdout.split("\n")[:2] == ["CL005", "[1.5, 1.5, 1.5]"]
-
-
-def test_one_custom_with_an_optional_input_is_refused(libraries):
-    """MindSpore counts no inputs for it then: a later graph with another number would crash."""
-    op = Custom(libraries("inputs").linear)
-    x, w, bias = draw(2, 3), draw(3, 4), draw(4)
-    net = Net(called(op, {}))
-    net.set_inputs(*open_inputs((x, w, bias), (draw(5, 3), w, bias), False))
-    ms.set_context(mode=ms.GRAPH_MODE)
-    with pytest.raises(opwright.ShapeError, match="not through one Custom"):
-        net(x, w, bias)
 
 
 def test_a_static_graph_after_an_open_one_of_the_same_custom(libraries):

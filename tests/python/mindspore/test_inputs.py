@@ -255,3 +255,21 @@ def test_a_number_beside_a_tensor_in_a_compiled_gradient(libraries, number):
     for mode in MODES:
         made = gradient(scaled, (draw(3),), (0,), mode)
         close(made, [np.full(3, float(number))], 1e-7)
+
+
+@pytest.mark.parametrize("mode", FORWARD)
+def test_a_number_has_seven_digits_of_a_float64_operator_too(libraries, mode):
+    """MindSpore makes it float32 before the operator sees it; a tensor keeps all digits."""
+    op = libraries("fused_broadcast").fused_broadcast
+    x, third = draw(4), Tensor(1 / 3, ms.float64)
+
+    def by_number(x):
+        return op(x, 1 / 3, 0.1)
+
+    def by_tensor(x):
+        return op(x, third, 0.1)
+
+    scale = float(np.float32(0.1))
+    due = (wide(x) + float(np.float32(1 / 3))) * scale
+    close(forward(by_number, (x,), mode), due, 1e-15)
+    close(forward(by_tensor, (x,), mode), (wide(x) + 1 / 3) * scale, 1e-15)

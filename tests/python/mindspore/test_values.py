@@ -19,8 +19,6 @@ from modes import (
     weights_like,
 )
 
-import opwright
-
 
 @pytest.mark.parametrize("mode", FORWARD)
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -39,14 +37,6 @@ def test_gradients_are_those_of_finite_differences(libraries, case, mode):
     made = gradient(weighted(function, weights), inputs, case.places, mode)
     single = inputs[0].dtype == ms.float32 if isinstance(inputs[0], Tensor) else False
     close(made, numeric_gradient(case, inputs, weights), 1e-5 if single else 1e-8)
-
-
-@pytest.mark.parametrize("mode", ["jit", "jit-grad", "graph"])
-def test_a_gradient_by_a_list_is_refused(libraries, mode):
-    """In PyNative MindSpore differentiates by no list, whatever the operator."""
-    function = called(libraries("inputs").sum_all, {})
-    with pytest.raises(opwright.GradientError, match=r"no gradient for the list xs.*GR001"):
-        gradient(function, ([draw(4), draw(4)], draw(4)), (1,), mode)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

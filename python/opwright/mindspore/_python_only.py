@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What only runs in Python: a rule with it would do in PyNative mode and not compile. It is refused
+in every mode, before MindSpore reads it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import textwrap
+import types
+
+import mindspore as ms
+
+from opwright import _errors
+
+_METHODS = ("asnumpy",)
+# As MindSpore 2.10 compiles no others.
+_SYNTAX = {
+    ast.Try: "try",
+    getattr(ast, "TryStar", ast.Try): "try",  # of Python 3.11
+    ast.Import: "import",
+    ast.ImportFrom: "import",
+    ast.NamedExpr: ":=",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Delete: "del",
+    ast.ClassDef: "class",
+    ast.SetComp: "a set comprehension",
+    ast.Match: "match",
+    ast.AsyncFunctionDef: "async",
+    ast.Nonlocal: "nonlocal",
+}
+_OURS = (os.path.dirname(ms.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
+
+
+def refuse_python_only(op: str, rule: types.FunctionType, tree: ast.AST | None = None) -> None:
+    """GR020 for a rule that only runs in Python, or that calls a function which does. tree: the
+    rule's syntax, where its source says more than that."""
+    seen = set()
+    waiting = [(rule, tree or _tree(rule))]
+    while waiting:
+        function, tree = waiting.pop()
+        if function in seen or function.__code__.co_filename.startswith(_OURS):
+            continue
+        seen.add(function)
+        if what := _found(function, tree):
+            by = "" if function is rule else f" calls {function.__name__}, which"
+            raise _errors.make(
+                "GR020",
+                f"{op}: the bprop {rule.__name__}{by} {what}, which ms.jit and graph mode cannot "
+                "compile; write it with mindspore.ops and plain statements",
+            )
+        waiting += [(each, _tree(each)) for each in _called(function, tree) if _is_plain(each)]
+
+
+def _tree(function: types.FunctionType) -> ast.AST:
+    """The function's syntax, with the lines of its file; nothing where that is not to be had."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return ast.Module([], [])
+    return ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+
+
+def _found(function: types.FunctionType, tree: ast.AST) -> str | None:
+    """What in the function cannot be compiled, in words."""
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [const for const in code.co_consts if isinstance(const, types.CodeType)]
+        for name in _METHODS:
+            if name in code.co_names:
+                return f"uses .{name}()"
+    for node in ast.walk(tree):
+        if word := _SYNTAX.get(type(node)):
+            return f"has {word} at line {node.lineno}"
+        if isinstance(node, (ast.For, ast.While)) and node.orelse:
+            return f"has a loop with else at line {node.lineno}"
+    for each in _called(function, tree):
+        if isinstance(each, type) and issubclass(each, tuple) and hasattr(each, "_fields"):
+            return f"makes the named tuple {each.__name__}"
+    return None
+
+
+def _is_plain(value) -> bool:
+    return isinstance(value, types.FunctionType) and value.__name__ != "<lambda>"
+
+
+def _called(function: types.FunctionType, tree: ast.AST) -> list:
+    """What the names stand for that the function calls: of its closure, or its module."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            name = node.func.id
+            try:
+                found.append(
+                    cells[name].cell_contents if name in cells else function.__globals__[name]
+                )
+            except (KeyError, ValueError):  # a local or built-in name, or a cell that is empty yet
+                continue
+    return found

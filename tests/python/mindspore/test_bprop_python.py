@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules that only run in Python are refused at once, in words of ours; what every mode takes is
+not."""
+
+import collections
+
+import mindspore as ms
+import numpy as np
+import pytest
+from calls import draw, wide
+from mindspore import ops
+from modes import close, everywhere
+
+import opwright
+from opwright.mindspore import Custom
+
+Pair = collections.namedtuple("Pair", "x y")
+WEIGHTS = (np.arange(6) % 7 - 2.5).reshape(2, 3)
+
+
+def tries(x, y, out, dout):
+    try:
+        return dout * y, dout * x
+    except ValueError:
+        return dout, dout
+
+
+def imports(x, y, out, dout):
+    from mindspore import ops as own
+
+    return own.mul(dout, y), dout * x
+
+
+def walrus(x, y, out, dout):
+    if (grad := dout * y) is None:
+        return grad, grad
+    return grad, dout * x
+
+
+def yields(x, y, out, dout):
+    yield dout * y
+    yield dout * x
+
+
+def deletes(x, y, out, dout):
+    grad = dout
+    del grad
+    return dout * y, dout * x
+
+
+def matches(x, y, out, dout):
+    match x.ndim:
+        case 2:
+            return dout * y, dout * x
+    return dout, dout
+
+
+def with_else(x, y, out, dout):
+    grad = dout
+    for _ in range(1):
+        grad = grad * y
+    else:
+        grad = grad * 1
+    return grad, dout * x
+
+
+def has_a_class(x, y, out, dout):
+    class Nothing:
+        pass
+
+    return dout * y, dout * x
+
+
+def named(x, y, out, dout):
+    return Pair(dout * y, dout * x)
+
+
+def calls_one(x, y, out, dout):
+    return tries(x, y, out, dout)
+
+
+def inside(x, y, out, dout):
+    def product(a):
+        try:
+            return dout * a
+        except ValueError:
+            return a
+
+    return product(y), product(x)
+
+
+class Holder:
+    def method(self, x, y, out, dout):
+        import mindspore
+
+        return mindspore.ops.mul(dout, y), dout * x
+
+
+in_a_lambda = lambda x, y, out, dout: ((grad := dout * y), grad * x / y)  # noqa: E731
+
+REFUSED = {
+    tries: "the bprop tries has try at line",
+    imports: "the bprop imports has import",
+    walrus: "the bprop walrus has :=",
+    yields: "has yield",
+    deletes: "has del",
+    matches: "has match",
+    with_else: "has a loop with else",
+    has_a_class: "has class",
+    named: "makes the named tuple Pair",
+    calls_one: "the bprop calls_one calls tries, which has try",
+    inside: "has try",
+    Holder().method: "has import",
+    in_a_lambda: "has :=",
+}
+
+
+@pytest.mark.parametrize("rule", REFUSED, ids=lambda rule: rule.__name__)
+def test_what_a_graph_cannot_compile_is_refused_in_every_mode(built, rule):
+    with pytest.raises(opwright.GradientError, match=REFUSED[rule]) as caught:
+        Custom(built("product") + ":product", func_type="aot", bprop=rule)
+    assert caught.value.code == "GR020"
+
+
+def of_everything(x, y, out, dout):
+    assert x.ndim == 2
+    if x.ndim > 7:
+        raise ValueError("no")
+    grad: ms.Tensor = dout
+    first, *_ = (grad, 1)
+    scale = {k: k for k in (1, 2)}
+    times = 0
+    while times < 1:
+        first = first * y
+        times += 1
+    return (*[first * scale[1]], ops.mul(dout, x))
+
+
+def test_what_every_mode_compiles_is_no_less(built):
+    op = Custom(built("product") + ":product", func_type="aot", bprop=of_everything)
+    x, y = draw(2, 3), draw(2, 3)
+    made = everywhere(op, (x, y), None)
+    close(made.gradients, [WEIGHTS * wide(y), WEIGHTS * wide(x)])
