@@ -32,7 +32,7 @@ PartialShape Same(const std::vector<PartialShape>& shapes) {
 PartialShape Broadcast(const std::vector<PartialShape>& shapes) {
   return Partial("[-2]", "[-2]", "\"broadcast(x, y)\"", shapes);
 }
-PartialShape ByDims(const std::string& dims, std::vector<PartialShape> shapes) {
+PartialShape ByDims(const std::string& dims, const std::vector<PartialShape>& shapes) {
   return Partial(R"(["...", "n"])", R"(["n", "m"])", dims, shapes);
 }
 
