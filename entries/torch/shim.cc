@@ -99,10 +99,6 @@ bool Load(void* torch, TorchShim* shim, std::string* why) {
 TorchShim shim;
 bool loaded = false;
 
-// The guard and the operator that it calls are on one thread; between them lies PyTorch, whose
-// function only returns that it failed.
-thread_local std::string last_raised;
-
 }  // namespace
 
 const TorchShim* FindTorch(std::string* why) {
@@ -129,16 +125,13 @@ int32_t TorchShim::TorchDType(OpwrightDType dtype) const {
 }
 
 void TorchRaise(const std::string& message) {
-  last_raised = message;
   shim.check(false, "opwright", "opwright", 0, message.c_str());
   abort();  // check has thrown
 }
 
 std::string TorchFailure(const TorchShim& torch, const std::string& otherwise) {
-  const char* text = torch.last_error != nullptr ? torch.last_error() : last_raised.c_str();
+  const char* text = torch.last_error != nullptr ? torch.last_error() : nullptr;
   return text == nullptr || *text == '\0' ? otherwise : text;
 }
-
-void ForgetTorchFailure() { last_raised.clear(); }
 
 }  // namespace opwright::entries

@@ -75,10 +75,8 @@ const TorchShim& Torch();
 // Throws c10::Error with the message, which Python sees as a RuntimeError.
 [[noreturn]] void TorchRaise(const std::string& message);
 
-// Why a function of PyTorch has just failed on this thread. Before 2.13 PyTorch does not say: then
-// it is what this library last raised on the thread, since ForgetTorchFailure; `otherwise` if
-// neither is known.
+// Why a function of PyTorch has just failed on this thread; `otherwise` before PyTorch 2.13, which
+// writes it to stderr only.
 std::string TorchFailure(const TorchShim& torch, const std::string& otherwise);
-void ForgetTorchFailure();
 
 }  // namespace opwright::entries

@@ -232,7 +232,8 @@ class ShapeProgram:
                 fail("it is that of the forward input, which only a gradient call knows; pass out=")
             return tuple(passed)
         if rule.kind in (SAME, FORWARD):
-            return self._same(rule, item, fail)
+            of_list = definition.outputs[index].kind == DYNAMIC
+            return self._same(rule, item if of_list else None, fail)
         shape = (
             self._broadcast_shape(rule, fail) if rule.kind == BROADCAST else self._dims(rule, fail)
         )
@@ -243,23 +244,27 @@ class ShapeProgram:
                 fail(f"no memory holds the shape {_text(shape)}")
         return shape
 
-    def _same(self, rule: ShapeRule, item: int, fail) -> tuple:
+    def _same(self, rule: ShapeRule, item: int | None, fail) -> tuple:
+        """item: of each list; None for an output that is no list, which is like all of them."""
         found, found_name = None, ""
         for arg in rule.args:
             given, param = self._shapes[arg], self._definition.inputs[arg]
             if not given:
                 continue
-            dynamic = param.kind == DYNAMIC
-            if dynamic and item >= len(given):
-                fail(f"input {param.name} has {len(given)} tensors only")
-            shape = tuple(given[item if dynamic else 0])
-            if found is None:
-                found, found_name = shape, param.name
-            elif len(found) != len(shape) or any(a != b for a, b in zip(found, shape, strict=True)):
-                fail(
-                    f"inputs {found_name} {_text(found)} and {param.name} {_text(shape)} must have "
-                    'equal shapes; write "broadcast(...)" in shape_rule if they may differ'
-                )
+            if item is not None and param.kind == DYNAMIC:
+                if item >= len(given):
+                    fail(f"input {param.name} has {len(given)} tensors only")
+                given = [given[item]]
+            for shape in map(tuple, given):
+                if found is None:
+                    found, found_name = shape, param.name
+                elif len(found) != len(shape) or any(
+                    a != b for a, b in zip(found, shape, strict=True)
+                ):
+                    fail(
+                        f"inputs {found_name} {_text(found)} and {param.name} {_text(shape)} must "
+                        'have equal shapes; write "broadcast(...)" in shape_rule if they may differ'
+                    )
         if found is None:
             fail("none of its inputs was given")
         return found

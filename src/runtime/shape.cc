@@ -137,22 +137,30 @@ struct RuleContext {
 };
 
 Expected<ShapeView> SameShape(const RuleContext& c, const OpwrightShapeRule& rule, int64_t item) {
+  // The k-th tensor of an output that is a list has the shape of the k-th of each list; one that is
+  // none has the shape of all.
+  const bool of_list = c.def.outputs[c.output]->kind == kOpwrightDynamic;
   const OpwrightTensor* first = nullptr;
   const char* first_name = nullptr;
   for (int32_t k = 0; k < rule.num_args; ++k) {
     const OpwrightArgument& argument = c.inputs[rule.args[k]];
     const OpwrightParamDef& param = *c.def.inputs[rule.args[k]];
     if (argument.count == 0) continue;
-    if (param.kind == kOpwrightDynamic && item >= argument.count)
+    const bool one_of_list = param.kind == kOpwrightDynamic && of_list;
+    if (one_of_list && item >= argument.count)
       return c.Fail(StrCat("input ", param.name, " has ", argument.count, " tensors only"));
-    const OpwrightTensor& t = argument.tensors[param.kind == kOpwrightDynamic ? item : 0];
-    if (first == nullptr) {
-      first = &t;
-      first_name = param.name;
-    } else if (!Equal(ViewOf(*first), ViewOf(t))) {
-      return c.Fail(StrCat(
-          "inputs ", first_name, " ", ShapeText(*first), " and ", param.name, " ", ShapeText(t),
-          " must have equal shapes; write \"broadcast(...)\" in shape_rule if they may differ"));
+    const int64_t begin = one_of_list ? item : 0;
+    const int64_t end = one_of_list ? item + 1 : argument.count;
+    for (int64_t i = begin; i < end; ++i) {
+      const OpwrightTensor& t = argument.tensors[i];
+      if (first == nullptr) {
+        first = &t;
+        first_name = param.name;
+      } else if (!Equal(ViewOf(*first), ViewOf(t))) {
+        return c.Fail(StrCat(
+            "inputs ", first_name, " ", ShapeText(*first), " and ", param.name, " ", ShapeText(t),
+            " must have equal shapes; write \"broadcast(...)\" in shape_rule if they may differ"));
+      }
     }
   }
   if (first == nullptr) return c.Fail("none of its inputs was given");

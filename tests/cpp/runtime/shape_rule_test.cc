@@ -226,6 +226,15 @@ TEST(DynamicOutput, HasAsManyTensorsAsTheDynamicInputThatItsRuleNames) {
   EXPECT_EQ(op.Infer({Arg(), Arg()}), "; ");
 }
 
+TEST(DynamicOutput, OneThatIsNoListIsLikeEachTensorOfAList) {
+  TestOp op(metadef::Op(Float("xs", "[-2]", R"(, "param_type": "dynamic")"), Float("z", "[-2]"),
+                        R"j(, "shape_rule": "same(xs)")j", "f"));
+  Tensor a(kF32, {3, 3}), b(kF32, {3, 3}), c(kF32, {3});
+  EXPECT_EQ(op.Infer({Arg{&a, &b}}), "float32[3, 3]");
+  const std::string text = op.Infer({Arg{&a, &b, &c}});
+  EXPECT_NE(text.find("inputs xs [3, 3] and xs [3] must have equal shapes"), text.npos) << text;
+}
+
 TEST(DynamicOutput, OfAnEmptyListIsEmptyAndMayBeNull) {
   const std::string dynamic = R"(, "param_type": "dynamic")";
   TestOp op(metadef::Op(Float("xs", "[-2]", dynamic), Float("zs", "[-2]", dynamic),

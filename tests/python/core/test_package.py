@@ -63,6 +63,19 @@ def test_libraries_are_looked_for_inside_the_package_only(name, runpath):
     assert dynamic_entries(PACKAGE / name, "DT_RUNPATH") == [runpath]
 
 
+def test_an_operator_library_needs_the_compilers_libraries_and_has_nothing_of_a_thread():
+    path = opwright.build(ROOT / "examples" / "fused_add_scale")
+    assert set(dynamic_entries(path, "DT_NEEDED")) <= {
+        "libc.so.6",
+        "libgcc_s.so.1",
+        "libm.so.6",
+        "libstdc++.so.6",
+    }
+    with open(path, "rb") as file:
+        kinds = {segment["p_type"] for segment in ELFFile(file).iter_segments()}
+    assert "PT_TLS" not in kinds
+
+
 def test_the_core_needs_only_what_every_machine_with_a_cxx_compiler_has():
     needed = set(dynamic_entries(PACKAGE / "_lib/libopwright.so", "DT_NEEDED"))
     assert needed <= {

@@ -167,6 +167,17 @@ def test_numbers_in_a_list_take_the_dtype_of_the_tensors(libraries):
     assert made.dtype == torch.float64 and made.item() == 4 + 2 * 9 + 3 * 0.25
 
 
+def test_the_tensors_of_a_list_have_one_shape_where_the_output_has_it(libraries):
+    op = libraries("inputs").sum_squares
+    square, row = torch.ones(3, 3), torch.ones(3)
+    with torch._subclasses.FakeTensorMode() as fake:
+        fakes = [fake.from_tensor(square), fake.from_tensor(row)]
+    for given in ([square, row], [square.numpy(), row.numpy()], fakes):
+        with pytest.raises(opwright.ShapeError, match=r"inputs xs \[3, 3\] and xs \[3\]") as e:
+            op(given)
+        assert e.value.code == "CL005"
+
+
 def test_without_any_tensor_the_input_is_named(libraries):
     op = libraries("element_add").element_add
     for call in (
