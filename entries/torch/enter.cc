@@ -117,6 +117,7 @@ int32_t Register(const char* ns, bool guarded, char* message, size_t message_siz
   std::string why;
   const TorchShim* torch = FindTorch(&why);
   if (torch == nullptr) return why.empty() ? 1 : say(why);
+  ForgetTorchFailure(*torch);
   if (!guarded) Delete(*torch, &state.guards);
   if (state.entered) return 0;
   Registration registration{*torch, {}, {}};
@@ -255,6 +256,7 @@ void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
   using opwright::StrCat;
   const opwright::entries::TorchShim& torch = opwright::entries::Torch();
   const OpwrightOpDef& def = *opwright_stub.operators[index].entry->def;
+  opwright::entries::ForgetTorchFailure(torch);
   opwright::entries::RefuseOrPass(torch, def, stack);
   const std::string name = StrCat(def.ns, "::_", def.name, "_without_gradient");
   if (torch.call(name.c_str(), "", stack, torch.version) != 0)

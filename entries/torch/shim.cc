@@ -2,6 +2,7 @@
 #include "entries/torch/shim.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstdlib>
 
@@ -99,6 +100,24 @@ bool Load(void* torch, TorchShim* shim, std::string* why) {
 TorchShim shim;
 bool loaded = false;
 
+// What this library last raised on the thread: the guard and the operator that it calls are on one,
+// and PyTorch between them, before 2.13, only says that it failed. A key, as thread_local would make
+// every operator library need the dynamic linker by name.
+std::string& LastRaised() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made;
+    if (pthread_key_create(&made, [](void* text) { delete static_cast<std::string*>(text); }) != 0)
+      abort();
+    return made;
+  }();
+  auto* text = static_cast<std::string*>(pthread_getspecific(key));
+  if (text == nullptr) {
+    text = new std::string;
+    pthread_setspecific(key, text);
+  }
+  return *text;
+}
+
 }  // namespace
 
 const TorchShim* FindTorch(std::string* why) {
@@ -125,13 +144,18 @@ int32_t TorchShim::TorchDType(OpwrightDType dtype) const {
 }
 
 void TorchRaise(const std::string& message) {
+  if (shim.last_error == nullptr) LastRaised() = message;
   shim.check(false, "opwright", "opwright", 0, message.c_str());
   abort();  // check has thrown
 }
 
 std::string TorchFailure(const TorchShim& torch, const std::string& otherwise) {
-  const char* text = torch.last_error != nullptr ? torch.last_error() : nullptr;
+  const char* text = torch.last_error != nullptr ? torch.last_error() : LastRaised().c_str();
   return text == nullptr || *text == '\0' ? otherwise : text;
+}
+
+void ForgetTorchFailure(const TorchShim& torch) {
+  if (torch.last_error == nullptr) LastRaised().clear();
 }
 
 }  // namespace opwright::entries

@@ -75,8 +75,10 @@ const TorchShim& Torch();
 // Throws c10::Error with the message, which Python sees as a RuntimeError.
 [[noreturn]] void TorchRaise(const std::string& message);
 
-// Why a function of PyTorch has just failed on this thread; `otherwise` before PyTorch 2.13, which
-// writes it to stderr only.
+// Why a function of PyTorch has just failed on this thread. Before 2.13 PyTorch does not say: then
+// it is what this library last raised on the thread, since ForgetTorchFailure; `otherwise` if
+// neither is known.
 std::string TorchFailure(const TorchShim& torch, const std::string& otherwise);
+void ForgetTorchFailure(const TorchShim& torch);
 
 }  // namespace opwright::entries
