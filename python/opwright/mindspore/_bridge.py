@@ -10,15 +10,13 @@ from pathlib import Path
 from mindspore import ops
 
 import opwright
+from opwright._arguments import KINDS
 from opwright.mindspore import _abstract
 from opwright.mindspore._dtypes import tensor_type_of
 
 LIBRARY = str(Path(opwright.__file__).parent.resolve() / "_lib" / "libopwright_mindspore.so")
 
 _count = itertools.count()
-# By attribute type of the binary interface.
-_INT, _FLOAT, _STRING, _BOOL, _TYPE = 1, 2, 3, 4, 5
-_LIST_FLOAT, _LIST_STRING, _LIST_LIST_INT = 7, 8, 10
 
 
 def mark_unique(primitive) -> None:
@@ -107,18 +105,20 @@ def _bits(number: float) -> int:
 
 def encode(kind: int, value):
     """An attribute as entries/mindspore/attrs.h wants it: exact."""
-    if kind == _FLOAT:
-        return _bits(value)
-    if kind == _LIST_FLOAT:
-        return [_bits(each) for each in value]
-    if kind == _LIST_STRING:
-        texts = [str(each) for each in value]
-        return "".join(f"{len(text.encode())}:{text}" for text in texts)
-    if kind == _LIST_LIST_INT:
-        rows = [[int(each) for each in row] for row in value]
-        return [len(rows), *(len(row) for row in rows), *(each for row in rows for each in row)]
-    if kind in (_STRING, _TYPE):
-        return str(value)
-    if kind in (_INT, _BOOL):
-        return int(value)
-    return [int(each) for each in value]
+    match KINDS[kind].name:
+        case "float":
+            return _bits(value)
+        case "list_float":
+            return [_bits(each) for each in value]
+        case "list_string":
+            texts = [str(each) for each in value]
+            return "".join(f"{len(text.encode())}:{text}" for text in texts)
+        case "list_list_int":
+            rows = [[int(each) for each in row] for row in value]
+            return [len(rows), *(len(row) for row in rows), *(each for row in rows for each in row)]
+        case "string" | "type":
+            return str(value)
+        case "int" | "bool":
+            return int(value)
+        case _:
+            return [int(each) for each in value]
