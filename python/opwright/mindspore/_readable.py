@@ -160,12 +160,13 @@ def _find_lambda(op: str, rule: types.FunctionType) -> ast.Lambda:
         tree = ast.parse("".join(lines))
     except (OSError, TypeError, SyntaxError):
         raise unknown from None
+    imported = _imported(tree)
     found = [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.Lambda)
         and node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno)
-        and _same_code(node, code)
+        and _same_code(node, code, imported)
     ]
     if not found:
         raise unknown
@@ -175,15 +176,23 @@ def _find_lambda(op: str, rule: types.FunctionType) -> ast.Lambda:
     return found[0]
 
 
-def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Whether the lambda, compiled where it stands, is this code."""
+def _imported(node: ast.AST) -> set[str]:
+    """What a module imports outside of its functions and classes."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {alias.asname or alias.name.partition(".")[0] for alias in node.names} - {"*"}
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return set()
+    return set().union(*map(_imported, ast.iter_child_nodes(node)))
+
+
+def _same_code(node: ast.Lambda, code: types.CodeType, imported: set[str]) -> bool:
+    """Whether the lambda, compiled where it stands, is this code. imported: Python compiles
+    name.function() in another way where the module imports the name."""
     free = code.co_freevars
-    inside = (
-        f"def bind({', '.join(free)}):\n return {ast.unparse(node)}\n"
-        if free
-        else ast.unparse(node)
-    )
-    made = compile(inside, "<lambda>", "exec")
+    inside = "".join(f"import {name}\n" for name in sorted(imported))
+    if free:
+        inside += f"def bind({', '.join(free)}):\n return "
+    made = compile(inside + ast.unparse(node), "<lambda>", "exec")
     for _ in range(2 if free else 1):
         made = next(c for c in made.co_consts if isinstance(c, types.CodeType))
     plain = [

@@ -95,6 +95,7 @@ class Layer(nn.Cell):
 
 
 own_line = lambda x, y, out, dout: (dout * y, dout * x)  # noqa: E731
+of_a_module = lambda x, y, out, dout: (ops.mul(dout, y), dout * x)  # noqa: E731
 in_a_list = [lambda x, y, out, dout: (dout * y, dout * x), None]
 
 KINDS = {
@@ -114,6 +115,7 @@ KINDS = {
     "decorated": logged(product),
     "closure": enclosed(),
     "lambda on its own line": own_line,
+    "lambda that calls a module's function": of_a_module,
     "lambda in a list": in_a_list[0],
     "jit function": ms.jit(product),
     "any number": of_any,
