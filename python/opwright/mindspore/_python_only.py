@@ -9,6 +9,8 @@ import inspect
 import os
 import textwrap
 import types
+from collections import ChainMap
+from collections.abc import Mapping
 
 import mindspore as ms
 
@@ -30,6 +32,7 @@ _SYNTAX = {
     ast.Match: "match",
     ast.AsyncFunctionDef: "async",
     ast.Nonlocal: "nonlocal",
+    ast.AsyncWith: "async",
 }
 _OURS = (os.path.dirname(ms.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
 
@@ -38,7 +41,7 @@ def refuse_python_only(op: str, rule: types.FunctionType, tree: ast.AST | None =
     """GR020 for a rule that only runs in Python, or that calls a function which does. tree: the
     rule's syntax, where its source says more than that."""
     seen = set()
-    waiting = [(rule, tree or _tree(rule))]
+    waiting = [(rule, tree or tree_of(rule))]
     while waiting:
         function, tree = waiting.pop()
         if function in seen or function.__code__.co_filename.startswith(_OURS):
@@ -51,10 +54,10 @@ def refuse_python_only(op: str, rule: types.FunctionType, tree: ast.AST | None =
                 f"{op}: the bprop {rule.__name__}{by} {what}, which ms.jit and graph mode cannot "
                 "compile; write it with mindspore.ops and plain statements",
             )
-        waiting += [(each, _tree(each)) for each in _called(function, tree) if _is_plain(each)]
+        waiting += [(each, tree_of(each)) for each in _called(function, tree) if _is_plain(each)]
 
 
-def _tree(function: types.FunctionType) -> ast.AST:
+def tree_of(function: types.FunctionType) -> ast.AST:
     """The function's syntax, with the lines of its file; nothing where that is not to be had."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -77,6 +80,10 @@ def _found(function: types.FunctionType, tree: ast.AST) -> str | None:
             return f"has {word} at line {node.lineno}"
         if isinstance(node, (ast.For, ast.While)) and node.orelse:
             return f"has a loop with else at line {node.lineno}"
+        if isinstance(node, ast.With) and not all(
+            _may_be_entered(function, item.context_expr) for item in node.items
+        ):
+            return f"has a with of what is no ms.jit_class at line {node.lineno}"
     for each in _called(function, tree):
         if isinstance(each, type) and issubclass(each, tuple) and hasattr(each, "_fields"):
             return f"makes the named tuple {each.__name__}"
@@ -87,17 +94,44 @@ def _is_plain(value) -> bool:
     return isinstance(value, types.FunctionType) and value.__name__ != "<lambda>"
 
 
+def _may_be_entered(function: types.FunctionType, context: ast.expr) -> bool:
+    """Compiled modes enter instances of an ms.jit_class only. What is computed may be one."""
+    called = isinstance(context, ast.Call)
+    value = value_of(scope_of(function), context.func if called else context)
+    if value is None or (called and not isinstance(value, type)):
+        return True
+    return hasattr(value, "__ms_class__")
+
+
+def scope_of(function: types.FunctionType) -> Mapping:
+    """What names stand for in a function: of its closure or its module; None for its own."""
+    code = function.__code__
+    cells = {}
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            cells[name] = cell.cell_contents
+        except ValueError:  # empty yet
+            cells[name] = None
+    own = dict.fromkeys((*code.co_varnames, *code.co_cellvars))
+    return ChainMap(own, cells, function.__globals__)
+
+
+def value_of(scope: Mapping, node: ast.expr):
+    """What a name stands for, or a name in a module; None for anything else."""
+    match node:
+        case ast.Name(id=name):
+            return scope.get(name)
+        case ast.Attribute(value=value, attr=attr):
+            module = value_of(scope, value)
+            return getattr(module, attr, None) if inspect.ismodule(module) else None
+    return None
+
+
 def _called(function: types.FunctionType, tree: ast.AST) -> list:
-    """What the names stand for that the function calls: of its closure, or its module."""
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            name = node.func.id
-            try:
-                found.append(
-                    cells[name].cell_contents if name in cells else function.__globals__[name]
-                )
-            except (KeyError, ValueError):  # a local or built-in name, or a cell that is empty yet
-                continue
-    return found
+    """What the names stand for that the function calls."""
+    scope = scope_of(function)
+    return [
+        value_of(scope, node.func)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]

@@ -3,6 +3,7 @@
 not."""
 
 import collections
+import contextlib
 
 import mindspore as ms
 import numpy as np
@@ -89,6 +90,39 @@ def inside(x, y, out, dout):
     return product(y), product(x)
 
 
+class Context:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        return None
+
+
+@ms.jit_class
+class Compiled(Context):
+    pass
+
+
+CONTEXT = Context()
+
+
+def enters(x, y, out, dout):
+    with Context():
+        return dout * y, dout * x
+
+
+def enters_another(x, y, out, dout):
+    with Compiled(), CONTEXT as context:
+        grad = dout * y
+    return grad, dout * x if context else dout
+
+
+def enters_of_a_module(x, y, out, dout):
+    with contextlib.nullcontext():
+        grad = dout * y
+    return grad, dout * x
+
+
 class Holder:
     def method(self, x, y, out, dout):
         import mindspore
@@ -110,6 +144,9 @@ REFUSED = {
     named: "makes the named tuple Pair",
     calls_one: "the bprop calls_one calls tries, which has try",
     inside: "has try",
+    enters: "the bprop enters has a with of what is no ms.jit_class at line",
+    enters_another: "has a with of what is no ms.jit_class",
+    enters_of_a_module: "has a with of what is no ms.jit_class",
     Holder().method: "has import",
     in_a_lambda: "has :=",
 }
@@ -133,7 +170,9 @@ def of_everything(x, y, out, dout):
     while times < 1:
         first = first * y
         times += 1
-    return (*[first * scale[1]], ops.mul(dout, x))
+    with Compiled():
+        first = first * scale[1]
+    return (*[first], ops.mul(dout, x))
 
 
 def test_what_every_mode_compiles_is_no_less(built):
