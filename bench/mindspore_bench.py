@@ -30,8 +30,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def rule(x, bias, scale, out, dout):
-    grad = dout * scale
-    return (grad, grad, dout * (x + bias))
+    total = x + bias
+    # As many kernels for all contenders: where two gradients may be one, Opwright copies.
+    return dout * scale, dout * out / total, dout * total
 
 
 def first(x, bias, scale):

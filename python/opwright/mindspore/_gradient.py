@@ -13,6 +13,7 @@ from opwright import _bprop, _errors
 from opwright._definition import DYNAMIC, ROLE_GRAD, ROLE_INPUT, ROLE_OUTPUT
 from opwright.mindspore import _bridge, _wrap
 from opwright.mindspore._readable import readable
+from opwright.mindspore._shared import forms_of
 from opwright.mindspore._verdict import Refuse, Verdict
 
 
@@ -38,6 +39,7 @@ def of_operator(op, rule: Rule | None, attrs: dict):
     count = len(op.definition.inputs)
     if rule is not None:
         function = rule.function
+        forms = forms_of(function, count)
         if rule.attrs:
             values = {attr.name: attr.default for attr in op.definition.attrs} | attrs
             function = _wrap.with_attrs(function, {name: values[name] for name in rule.attrs})
@@ -46,6 +48,7 @@ def of_operator(op, rule: Rule | None, attrs: dict):
             function,
             tuple(param.name for param in op.definition.inputs),
             tuple(op.definition.wide_output(i) for i in range(count)),
+            forms,
         )
     if all(_is_constant(param) for param in op.definition.outputs):
         return _wrap.nothing(count)
@@ -58,7 +61,9 @@ def of_function(name: str, rule):
     """The bprop of what is not ours, and the number of inputs, which only the rule says."""
     count = _inputs_of(name, rule)
     names = tuple(str(i) for i in range(count))
-    return _checked(name, readable(name, rule), names, (None,) * count), count
+    function = readable(name, rule)
+    forms = forms_of(function, count)
+    return _checked(name, function, names, (None,) * count, forms), count
 
 
 def _inputs_of(name: str, rule) -> int:
@@ -108,8 +113,14 @@ def _no_gradient(name: str) -> str:
     )
 
 
-def _checked(name: str, rule, names: tuple[str, ...], wide: tuple[int | None, ...]):
-    verdict = Verdict(name, names, wide)
+def _checked(
+    name: str,
+    rule,
+    names: tuple[str, ...],
+    wide: tuple[int | None, ...],
+    forms: tuple[tuple | None, ...],
+):
+    verdict = Verdict(name, names, wide, forms)
     settles = [
         _wrap.settler(_reduction(name, each, output is not None))
         for each, output in zip(names, wide, strict=True)

@@ -44,7 +44,13 @@ class Constant(PrimitiveWithInfer):
 class Verdict(Constant):
     """(gradients, *inputs, out) -> what to do with each gradient; GR003 to GR006 as exceptions."""
 
-    def __init__(self, op: str, names: tuple[str, ...], wide: tuple[int | None, ...]):
+    def __init__(
+        self,
+        op: str,
+        names: tuple[str, ...],
+        wide: tuple[int | None, ...],
+        forms: tuple[tuple | None, ...],
+    ):
         super().__init__(
             f"{op}: what the bprop returns is unknown until run time (Python-only code in it?), "
             "which ms.jit and graph mode cannot compile"
@@ -52,6 +58,7 @@ class Verdict(Constant):
         self._op = op
         self._names = names
         self._wide = wide  # of each input: the output that it is broadcast to
+        self._forms = forms  # of each gradient, by _shared
 
     def judge(self, returned, *given):
         *inputs, out = given
@@ -91,19 +98,30 @@ class Verdict(Constant):
 
     def __infer__(self, *given):
         made = super().__infer__(*given)
-        # Two gradients of one size and dtype may be one tensor, or become one in the graph.
-        returned = _abstract.of_infer(given[0])
-        keys = [
-            (each.dtype, math.prod(each.shape)) if each.kind == "tensor" else None
-            for each in returned.items
-        ]
-        made["value"] = _apart(made["value"], keys, REDUCE)  # a graph would merge two copies
+        returned = _abstract.of_infer(given[0]).items
+        # What multiplies by a constant may be dropped from the graph, whatever its form.
+        constant = any(isinstance(each.get("value"), (ms.Tensor, int, float)) for each in given[1:])
+        forms = [None] * len(returned) if constant else self._forms
+
+        def may_be_one(a: int, b: int) -> bool:
+            one, other = returned[a], returned[b]
+            return (
+                one.kind == other.kind == "tensor"
+                and (one.dtype, math.prod(one.shape)) == (other.dtype, math.prod(other.shape))
+                and (None in (forms[a], forms[b]) or forms[a] == forms[b])
+            )
+
+        made["value"] = _apart(made["value"], may_be_one, REDUCE)  # a graph would merge two copies
         return made
 
     def __call__(self, *given):
         actions = super().__call__(*given)
-        keys = [id(each) if isinstance(each, ms.Tensor) else None for each in given[0]]
-        return _apart(actions, keys, COPY)
+        grads = given[0]
+
+        def is_one(a: int, b: int) -> bool:
+            return grads[a] is grads[b] and isinstance(grads[a], ms.Tensor)
+
+        return _apart(actions, is_one, COPY)
 
     @staticmethod
     def _action(grad, given) -> int:
@@ -126,16 +144,12 @@ def _words(value) -> str:
     return f"{value.dtype}{list(value.shape)}" if value.kind == "tensor" else value.kind
 
 
-def _apart(actions, keys, action: int) -> tuple[int, ...]:
-    """Gradients of equal keys may share their memory: all but the first are copied by `action`.
-    None is the key of what is no tensor."""
-    seen = set()
-    apart = []
-    for what, key in zip(actions, keys, strict=True):
-        apart.append(action if what == KEEP and key in seen else what)
-        if key is not None:
-            seen.add(key)
-    return tuple(apart)
+def _apart(actions, may_be_one, action: int) -> tuple[int, ...]:
+    """Of gradients that may be in one memory, all but the first are copied by `action`."""
+    return tuple(
+        action if what == KEEP and any(may_be_one(j, k) for j in range(k)) else what
+        for k, what in enumerate(actions)
+    )
 
 
 def is_float(each) -> bool:

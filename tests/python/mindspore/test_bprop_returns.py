@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a rule returns: reduced, cast, or refused in the same words in every mode."""
 
-import itertools
-
 import mindspore as ms
 import numpy as np
 import pytest
@@ -219,40 +217,6 @@ def test_out_and_dout_are_what_they_are_called(built):
     x = draw(5)
     weights = np.arange(5) - 2.5
     close(everywhere(op, (x,), None).gradients, -weights / wide(x) ** 2)
-
-
-def one_twice(x, y, out, dout):
-    return dout, dout
-
-
-def one_value_twice(x, y, out, dout):
-    return dout * y, dout * y
-
-
-def a_view(x, y, out, dout):
-    grad = dout * y
-    return grad, grad.reshape(-1).reshape(grad.shape)
-
-
-@pytest.mark.parametrize(
-    ("rule", "mode"),
-    [
-        *itertools.product([one_twice, one_value_twice, a_view], MODES[1:]),
-        (one_twice, "pynative"),
-        (one_value_twice, "pynative"),
-    ],
-)
-def test_gradients_are_in_distinct_memory(built, rule, mode):
-    op = Custom(built("product") + ":product", func_type="aot", bprop=rule)
-    x, y = draw(2, 3), draw(2, 3)
-
-    def loss(x, y):
-        return op(x, y).sum()
-
-    one, other = gradient(loss, (x, y), None, mode)
-    before = other.asnumpy().copy()
-    one.asnumpy()[:] = 99  # MindSpore's own memory
-    np.testing.assert_array_equal(other.asnumpy(), before)
 
 
 @pytest.mark.parametrize("mode", MODES)
