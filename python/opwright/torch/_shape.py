@@ -6,9 +6,11 @@ from __future__ import annotations
 import torch
 
 from opwright import _core, _errors
-from opwright._definition import DYNAMIC, FORWARD, KERNEL, OPTIONAL, ShapeProgram
+from opwright._definition import DYNAMIC, FORWARD, KERNEL, OPTIONAL
 from opwright._dtypes import name_of
-from opwright._operator import Operator, Spec
+from opwright._operator import Operator
+from opwright._shape_program import ShapeProgram
+from opwright._spec import Spec
 from opwright.torch import _traced
 
 
