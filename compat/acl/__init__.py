@@ -14,6 +14,7 @@ for itself. Importing this module registers nothing.
 """
 
 from acl import op, ops, rt
-from acl._state import finalize, get_recent_err_msg, init
+from acl._registry import finalize, init
+from acl._words import get_recent_err_msg
 
 __all__ = ["finalize", "get_recent_err_msg", "init", "op", "ops", "rt"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 
-from acl._state import coded, path, require_init, text
+from acl._registry import follow, require_init
+from acl._words import coded, path, text
 from opwright import _core
 
 
@@ -30,6 +31,7 @@ def register_operator_model(
     text(call, "kernel_name", kernel_name)
     require_init(call)
     _core.acl.model(op_name, file, kernel_name)
+    follow(op_name)
     return 0
 
 
@@ -41,6 +43,7 @@ def register_operator_gradient(op_name: str, metadef_path: str | os.PathLike[str
     file = path(call, "metadef_path", metadef_path)
     require_init(call)
     _core.acl.gradient(op_name, file)
+    follow(op_name)
     return 0
 
 
@@ -51,4 +54,5 @@ def unregister_operator(op_name: str) -> int:
     text(call, "op_name", op_name)
     require_init(call)
     _core.acl.unregister(op_name)
+    follow(op_name)
     return 0

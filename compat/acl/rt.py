@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from acl._state import coded, require_init
+from acl._registry import require_init
+from acl._words import coded
 from opwright._errors import make
 
 

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   opwright::python::InitLibrary(m);
   opwright::python::InitDef(m);
   opwright::python::InitGradient(m);
+  opwright::python::InitMemory(m);
   opwright::python::InitAcl(m);
   opwright::python::InitTools(m);
 }

@@ -29,7 +29,9 @@ from opwright._errors import (
     RegistryError,
     ShapeError,
 )
-from opwright._operator import Library, Operator, Spec, build, load
+from opwright._library import Library, build, load
+from opwright._operator import Operator
+from opwright._spec import Spec
 
 __version__ = _version()
 

@@ -8,7 +8,8 @@ import os
 from dataclasses import dataclass
 
 from opwright import _core
-from opwright._operator import Library, Operator
+from opwright._library import Library
+from opwright._operator import Operator
 
 
 @dataclass(frozen=True)

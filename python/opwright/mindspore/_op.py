@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 
-from opwright._operator import Operator, pick
+from opwright._library import pick
+from opwright._operator import Operator
 
 
 def op(operator: Operator | str | os.PathLike, name: str | None = None, *, bprop=None) -> Operator:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from opwright import _core, _errors
-from opwright._operator import Operator, build, pick
+from opwright._library import build, pick
+from opwright._operator import Operator
 from opwright.mindspore import _cached
 
 _HERE = ("aot", "pyfunc", "customize")

@@ -13,7 +13,8 @@ import os
 import torch as _torch
 
 from opwright import _errors
-from opwright._operator import Operator, pick
+from opwright._library import pick
+from opwright._operator import Operator
 from opwright.torch._module import Module
 
 __all__ = ["Module", "op"]

@@ -124,7 +124,7 @@ class Call:
             return self._run(args, kwargs)
         out = kwargs.get("out")
         if out is not None:
-            self._check_out(out)
+            self._check_out(out, args)
         attrs = {
             name: _arguments.plain(_TORCH, self._name, self._attrs[name], value)
             for name, value in kwargs.items()
@@ -196,8 +196,9 @@ class Call:
                 )
         return torch.tensor(number, dtype=dtype, device="cpu")
 
-    def _check_out(self, out):
+    def _check_out(self, out, inputs):
         """Whether out= can be written to at all, before the kernel runs."""
+        device = _tensors.device_of(inputs)
         params = self._definition.outputs
         if len(params) == 1 and params[0].kind == DYNAMIC:
             outs = (out,)
@@ -225,6 +226,12 @@ class Call:
             wrong = _tensors.unwriteable(given)
             if wrong:
                 _refuse("CL008", f"{self._name}: output {param.name} {wrong}")
+            if given.device != device:
+                _refuse(
+                    "CL007",
+                    f"{self._name}: output {param.name} is on device {given.device}, "
+                    f"{device} is due",
+                )
 
     def _write(self, result, out):
         results = result if isinstance(result, tuple) else (result,)
@@ -240,12 +247,6 @@ class Call:
                     "CL008",
                     f"{self._name}: out= where a gradient is due; call under torch.no_grad(), "
                     "or without out=",
-                )
-            if made.device != given.device:
-                _refuse(
-                    "CL007",
-                    f"{self._name}: output {param.name} is on device {given.device}, "
-                    f"{made.device} is due",
                 )
             if made.shape != given.shape:
                 _refuse(

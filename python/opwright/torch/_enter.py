@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
 
@@ -12,7 +11,7 @@ import torch
 from opwright import _core, _errors
 from opwright._definition import Definition
 from opwright._operator import Operator, any_rule
-from opwright.torch import _autograd, _bound, _cache_key, _mutating, _shape, _vmap
+from opwright.torch import _autograd, _bound, _cache_key, _mutating, _shape, _traced, _vmap
 from opwright.torch._call import Call
 
 _lock = threading.RLock()
@@ -92,10 +91,7 @@ def rule_bound(key: int) -> None:
     """A Python rule was bound: what was compiled on disk (_cache_key) and in this process holds the
     one before."""
     _cache_key.add_rule()
-    if key in _shape.traced:
-        _shape.traced.clear()
-        if "torch._dynamo" in sys.modules:
-            torch.compiler.reset()
+    _traced.forget(key)
 
 
 def closing() -> None:

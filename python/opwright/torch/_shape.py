@@ -6,12 +6,12 @@ from __future__ import annotations
 import torch
 
 from opwright import _core, _errors
-from opwright._definition import DYNAMIC, FORWARD, KERNEL, OPTIONAL, ShapeProgram
+from opwright._definition import DYNAMIC, FORWARD, KERNEL, OPTIONAL
 from opwright._dtypes import name_of
-from opwright._operator import Operator, Spec
-
-# Operators by key that something has traced: compiled functions may hold them.
-traced: set[int] = set()
+from opwright._operator import Operator
+from opwright._shape_program import ShapeProgram
+from opwright._spec import Spec
+from opwright.torch import _traced
 
 
 def dtype_names(tensors) -> list[list[str]]:
@@ -35,7 +35,7 @@ def fake_for(op: Operator):
     ]  # a gradient's, passed by keyword
 
     def fake(*inputs, **kwargs):
-        traced.add(op.key)
+        _traced.note(op.key)
         given = as_lists(definition, inputs)
         attrs = {attr.name: kwargs.get(attr.name, attr.default) for attr in definition.attrs}
         try:

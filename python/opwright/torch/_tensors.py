@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import torch
 
-from opwright import _errors
+from opwright import _core, _errors
 from opwright._definition import Definition
 from opwright.torch._shape import as_lists
 
@@ -18,6 +18,8 @@ def unusable(definition: Definition, inputs) -> str:
     for param, tensors in zip(definition.inputs, given, strict=True):
         for tensor in tensors:
             wrong = _kind(tensor)
+            if not wrong and tensor.device.type not in _DEVICES:
+                wrong = f"on device {tensor.device}; copy it to the CPU first"
             if wrong:
                 return f"{definition.name}: input {param.name} is {wrong}"
     return ""
@@ -37,9 +39,16 @@ def _kind(tensor: torch.Tensor) -> str:
         return f"{kind}, a dense tensor is due; convert it with to_dense()"
     if tensor.is_quantized:
         return "quantized, a dense tensor is due; convert it with dequantize()"
-    if tensor.device.type not in _DEVICES:
-        return f"on device {tensor.device}; copy it to the CPU first"
     return ""
+
+
+def device_of(inputs) -> torch.device:
+    """Where the outputs of these inputs are, which lie in one place."""
+    for value in inputs:
+        for item in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(item, torch.Tensor):
+                return item.device
+    return torch.device("cpu")
 
 
 def dense(grads) -> list:
@@ -60,17 +69,8 @@ def unwriteable(out: torch.Tensor) -> str:
 
 
 def _repeats_memory(tensor: torch.Tensor) -> bool:
-    """As RepeatsMemory in src/runtime/strided.cc; a tracer, whose sizes have no order, sees what is
-    expanded."""
+    if not torch.compiler.is_compiling():
+        return _core.repeats_memory(list(tensor.shape), list(tensor.stride()))
+    # A tracer, whose sizes have no order, sees what is expanded.
     steps = zip(tensor.stride(), tensor.shape, strict=True)
-    steps = [(step, size - 1) for step, size in steps if size > 1]
-    if tensor.numel() == 0:
-        return False
-    if torch.compiler.is_compiling():
-        return any([step == 0 for step, _ in steps])
-    span = 0
-    for step, last in sorted(steps):
-        if step <= span:
-            return True
-        span += step * last
-    return False
+    return tensor.numel() != 0 and any([step == 0 and size > 1 for step, size in steps])

@@ -313,3 +313,57 @@ def test_a_registered_operator_is_copied_as_itself_and_is_not_pickled(run):
 def test_no_other_name_of_the_module_hides_an_operator():
     shown = {name for name in vars(acl.ops) if not name.startswith("_")}
     assert shown == {"NotRegisteredError", "load_operator_library"}
+
+
+def test_operators_are_attributes_while_they_can_be_called(run):
+    run("""
+        names = vars(acl.ops)
+        assert "element_add" not in names
+        register()
+        operator = names["element_add"]
+        assert operator is acl.ops.element_add and "element_add" in dir(acl.ops)
+        assert operator.backward.name == "element_add_grad"
+        acl.finalize()
+        assert "element_add" not in names and not hasattr(acl.ops, "element_add")
+        acl.init()
+        assert names["element_add"] is operator
+        acl.op.unregister_operator("element_add")
+        assert "element_add" not in names
+    """)
+
+
+def test_the_module_is_a_module_like_any(run):
+    run("""
+        import importlib
+        from unittest import mock
+        register()
+        vars(acl.ops)["mine"] = 1
+        assert acl.ops.mine == 1
+        acl.rt.set_device(7)
+        words = acl.get_recent_err_msg()
+        assert "nothing" not in vars(acl.ops) and acl.get_recent_err_msg() == words
+        with mock.patch.dict(vars(acl.ops), {"element_add": max, "other": min}):
+            assert acl.ops.element_add is max and acl.ops.other is min
+        assert not hasattr(acl.ops, "other")
+        with mock.patch.object(acl.ops, "element_add", max):
+            assert acl.ops.element_add(1, 2) == 2
+        before, operator = acl.ops.load_operator_library, acl.ops.element_add
+        importlib.reload(acl.ops)
+        assert acl.ops.load_operator_library is not before
+        assert acl.ops.element_add is operator
+        assert acl.op.unregister_operator("element_add") == 0
+        assert not hasattr(acl.ops, "element_add")
+    """)
+
+
+def test_what_a_user_puts_in_an_operators_place_stays(run):
+    run("""
+        acl.ops.element_add = max
+        register()
+        assert acl.ops.element_add is max
+        acl.op.unregister_operator("element_add")
+        assert acl.ops.element_add is max
+        register()
+        del acl.ops.element_add
+        assert acl.ops.element_add(np.float32([1]), np.float32([2])).tolist() == [3]
+    """)

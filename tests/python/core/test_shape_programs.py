@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shape rules have two programs, src/runtime/shape.cc and, for tracers, opwright._definition: on
+"""Shape rules have two programs, src/runtime/shape.cc and, for tracers, opwright._shape_program: on
 plain numbers they give the same shapes and refuse with the same words."""
 
 import itertools
@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import opwright
 from opwright import _core
-from opwright._definition import Definition, ShapeProgram
+from opwright._definition import Definition
+from opwright._shape_program import ShapeProgram
 
 SOURCE = """#include <opwright/kernel.h>
 class ShapelessKernel : public opwright::OpKernelBase {

@@ -9,6 +9,7 @@ import fractions
 import numpy as np
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
 
 import opwright
 
@@ -101,6 +102,31 @@ def test_an_out_that_cannot_be_written_is_refused(libraries, kind):
     with pytest.raises(opwright.Error, match=f"element_add: output z .*{words}") as caught:
         libraries("element_add").element_add(x, x, out=out)
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("device", ["meta", "cuda"])
+def test_an_out_on_another_device_is_refused_before_the_kernel_runs(libraries, device):
+    with FakeTensorMode():
+        out = torch.empty(3, device=device)
+    words = f"output z is on device {device}.*, cpu is due"
+    for inputs in ((X, X), (X, X[:2])):  # the kernel's own checks would refuse the second
+        with pytest.raises(opwright.Error, match=words) as caught:
+            libraries("element_add").element_add(*inputs, out=out)
+        assert caught.value.code == "CL007"
+
+
+def test_an_out_of_inputs_without_data_has_none(libraries):
+    add, x = libraries("element_add").element_add, X.to("meta")
+    out = torch.empty(3, device="meta")
+    assert add(x, x, out=out) is out
+    with pytest.raises(opwright.Error, match=r"output z is on device cpu, meta is due.*CL007"):
+        add(x, x, out=X.clone())
+
+
+def test_an_out_of_more_dimensions_than_any_operator_has_is_refused(libraries):
+    x = X.expand(3)
+    with pytest.raises(opwright.ShapeError, match="CL008"):
+        libraries("element_add").element_add(x, x, out=torch.empty(1).expand([2] * 40))
 
 
 def test_an_expanded_out_has_the_words_of_numpys_calls(libraries):

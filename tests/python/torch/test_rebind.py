@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was compiled before a rule was bound takes it from the next call on."""
 
+import threading
+
 import pytest
 import torch
 from operator_libraries import write_operator
 from sources import GROUPS
+from torch._dynamo.backends.debugging import aot_eager
 
 import opwright
 
@@ -77,6 +80,56 @@ def test_a_rule_of_an_operator_that_was_never_traced_compiles_nothing_anew(libra
     opwright._operator._bprops.pop(other.key)
     compiled(X, X)
     assert counter.frame_count == 1
+
+
+def test_a_rule_compiles_nothing_anew_that_is_without_its_operator(library):
+    op = library.element_add
+    counts = {}
+
+    def compiled(name, function):
+        counts[name] = torch._dynamo.testing.CompileCounter()
+        return torch.compile(function, fullgraph=True, backend=counts[name])
+
+    with_it = compiled("with it", lambda x: op(x, x) + 1)
+    alike = compiled("alike", eval("lambda x: op(x, x) + 1", {"op": op}))
+    twin = compiled("twin", eval("lambda x: op(x, x) + 1", {"op": op}))
+    without = compiled("without", lambda x: x + 1)
+    for number in (2, 3):
+        op.bprop(times(number))
+        op(X.to("meta"), X.to("meta"))  # which is no compilation
+        for call in (with_it, alike, twin, without):
+            call(X)
+    made = {name: count.frame_count for name, count in counts.items()}
+    assert made == {"with it": 2, "alike": 2, "twin": 2, "without": 1}
+
+
+def test_a_rule_bound_while_another_thread_compiles_is_taken(library):
+    op = library.element_add
+    op.bprop(times(2))
+    traced, go = threading.Event(), threading.Event()
+
+    def backend(graph, examples):
+        traced.set()
+        go.wait(60)
+        return aot_eager(graph, examples)
+
+    compiled = torch.compile(lambda x, y: op(x, y), fullgraph=True, backend=backend)
+    compiling = threading.Thread(target=gradients, args=(compiled,))
+    binding = threading.Thread(target=op.bprop, args=(times(5),))
+    compiling.start()
+    assert traced.wait(60)
+    binding.start()
+    go.set()
+    compiling.join(), binding.join()
+    assert gradients(compiled) == (5, 6)
+
+
+def test_a_rule_is_bound_many_times_without_an_end_of_compiling(library):
+    op = library.element_add
+    compiled = torch.compile(lambda x, y: op(x, y), fullgraph=True, backend="aot_eager")
+    for number in range(20):
+        op.bprop(times(number))
+        assert gradients(compiled) == (number, number + 1)
 
 
 def test_compiled_autograd_takes_the_rule_of_each_forward(library):

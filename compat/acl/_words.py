@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this process is initialised, the words of each thread's last failure, errors as codes."""
+"""What the functions take and give: arguments of their types, errors as codes, and the words of
+each thread's last failure."""
 
 from __future__ import annotations
 
@@ -8,33 +9,14 @@ import os
 import threading
 
 from opwright import _core
-from opwright._errors import Error, make
+from opwright._errors import Error
 
 # The ids with what the user is to do next and the code that stands for them.
 _CURES = {row[0]: row[4] for row in _core.error_ids()}
 _CODES = {row[0]: row[1] for row in _core.error_ids()}
 _UNKNOWN = _CODES["IN001"]
 
-_initialised = False
 _thread = threading.local()
-
-
-def init(config_path: str | os.PathLike[str] | None = None) -> int:
-    """Opens the acl form in this process; again is the same. The configuration file is not read."""
-    global _initialised
-    if config_path is not None:
-        path("acl.init", "config_path", config_path)
-    _initialised = True
-    return 0
-
-
-def finalize() -> int:
-    """Closes the acl form. Registrations stay: they are there again after another init()."""
-    global _initialised
-    if not _initialised:
-        return remember(_not_initialised("acl.finalize"))
-    _initialised = False
-    return 0
 
 
 def get_recent_err_msg() -> str:
@@ -47,19 +29,6 @@ def remember(error: Error) -> int:
     cure = _CURES.get(error.code)
     _thread.words = f"{error}\nWhat to do: {cure}" if cure else str(error)
     return _CODES.get(error.code, _UNKNOWN)
-
-
-def _not_initialised(call: str) -> Error:
-    return make(
-        "RG007",
-        f"{call}: the acl form is not initialised in process {os.getpid()}; call acl.init() first",
-    )
-
-
-def require_init(call: str) -> None:
-    """Raises RG007 before acl.init() and after acl.finalize()."""
-    if not _initialised:
-        raise _not_initialised(call)
 
 
 def coded(function):
