@@ -143,10 +143,10 @@ Status MakeFolders(const std::string& path, int mode) {
   return {};
 }
 
-Expected<FileLock> FileLock::Acquire(const std::string& path) {
+Expected<FileLock> FileLock::Acquire(const std::string& path, Kind kind) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return FileError(path, "lock", errno);
-  while (flock(fd, LOCK_EX) != 0) {
+  while (flock(fd, kind == Kind::kAlone ? LOCK_EX : LOCK_SH) != 0) {
     if (errno == EINTR) continue;
     const int failed = errno;
     close(fd);

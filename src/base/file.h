@@ -44,7 +44,8 @@ std::string DescribeMissing(std::string_view given, std::string_view verb, int e
 // An exclusive lock between processes and threads on a file that it makes; freed with the object.
 class FileLock {
  public:
-  static Expected<FileLock> Acquire(const std::string& path);
+  enum class Kind { kAlone, kShared };
+  static Expected<FileLock> Acquire(const std::string& path, Kind kind = Kind::kAlone);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   FileLock(const FileLock&) = delete;

@@ -40,6 +40,8 @@ class Builder {
     if (!hit->has_value()) {
       Expected<FileLock> lock = cache_.Lock(RequestKey());
       if (!lock.ok()) return lock.TakeError();
+      Expected<FileLock> kept = cache_.KeepEntries();
+      if (!kept.ok()) return kept.TakeError();
       hit = Lookup();
       if (!hit.ok()) return hit.TakeError();
       if (!hit->has_value()) {

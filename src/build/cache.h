@@ -40,6 +40,8 @@ class Cache {
 
   // Held while one key is built: the others wait and then find it.
   Expected<FileLock> Lock(std::string_view key) const;
+  // While one is held, ClearCache waits.
+  Expected<FileLock> KeepEntries() const;
 
  private:
   explicit Cache(std::string root) : root_(std::move(root)) {}

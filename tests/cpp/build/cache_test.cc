@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 #include "base/cache_folder.h"
@@ -269,6 +270,21 @@ TEST_F(BuildCache, ClearingRemovesWhatWasBuiltAndNothingElse) {
   EXPECT_TRUE(ListFolder(Path("cache/lib")).empty());
   EXPECT_TRUE(FileExists(Path("cache/mine.txt")));
   EXPECT_FALSE(BuildOf("op")->cache_hit);
+}
+
+TEST_F(BuildCache, ClearingWaitsForBuildsThatRun) {
+  WriteOperator("op", "2");
+  ASSERT_BUILT(BuildOf("op"));
+  std::atomic<bool> done = false;
+  std::jthread clearer([&] {
+    while (!done) EXPECT_TRUE(ClearCache(CacheFolderPath()).ok());
+  });
+  for (int k = 3; k < 9; ++k) {
+    WriteOperator("op", StrCat(k));
+    auto built = BuildOf("op");
+    EXPECT_TRUE(built.ok()) << built.error().Text();
+  }
+  done = true;
 }
 
 }  // namespace
