@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build/token.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "base/text.h"
@@ -12,6 +13,13 @@ bool WordStart(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80) != 0;
 }
 bool WordPart(char c) { return WordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
+
+std::string Unspliced(std::string_view token) {
+  std::string joined(token);
+  for (const std::string_view splice : {"\\\n", "\\\r\n"})
+    for (size_t at = 0; (at = joined.find(splice)) != joined.npos;) joined.erase(at, splice.size());
+  return joined;
+}
 
 class Tokenizer {
  public:
@@ -78,18 +86,20 @@ class Tokenizer {
     const int line = line_;
     std::string text;
     at_ += Peek() == '#' ? 1 : 2;
-    bool quoted = false;  // where nothing begins a comment
+    const auto before = static_cast<ptrdiff_t>(tokens_.size());
     while (at_ < s_.size() && Peek() != '\n') {
-      if (Peek() == '"') quoted = !quoted;
       if (Splice()) {
         ++at_;
         text += ' ';
-      } else if (!quoted && Comment()) {
+      } else if (Comment()) {
         text += ' ';
-      } else {
-        text += s_[at_++];
+      } else {  // a token, for what stands in a literal begins no comment
+        const size_t begin = at_;
+        One(s_[at_]);
+        text += Unspliced(s_.substr(begin, at_ - begin));
       }
     }
+    tokens_.erase(tokens_.begin() + before, tokens_.end());
     Add(Token::Kind::kDirective, std::string(Trim(text)), line);
   }
 
