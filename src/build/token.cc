@@ -12,8 +12,6 @@ namespace {
 bool WordStart(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80) != 0;
 }
-bool WordPart(char c) { return WordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
-
 std::string Unspliced(std::string_view token) {
   std::string joined(token);
   for (const std::string_view splice : {"\\\n", "\\\r\n"})
@@ -107,7 +105,7 @@ class Tokenizer {
     const int line = line_;
     if (WordStart(c)) {
       const size_t begin = at_;
-      while (at_ < s_.size() && WordPart(s_[at_])) ++at_;
+      while (at_ < s_.size() && IsWordPart(s_[at_])) ++at_;
       const std::string_view word = s_.substr(begin, at_ - begin);
       const bool prefix = word == "R" || word == "L" || word == "u" || word == "U" || word == "u8";
       const bool raw = word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R";
@@ -117,7 +115,7 @@ class Tokenizer {
     } else if (std::isdigit(static_cast<unsigned char>(c)) ||
                (c == '.' && std::isdigit(static_cast<unsigned char>(Peek(1))))) {
       const size_t begin = at_;
-      while (WordPart(Peek()) || Peek() == '.' || (Peek() == '\'' && WordPart(Peek(1))) ||
+      while (IsWordPart(Peek()) || Peek() == '.' || (Peek() == '\'' && IsWordPart(Peek(1))) ||
              ((Peek() == '+' || Peek() == '-') &&
               std::string_view("eEpP").find(s_[at_ - 1]) != s_.npos))
         ++at_;
@@ -169,6 +167,8 @@ class Tokenizer {
 };
 
 }  // namespace
+
+bool IsWordPart(char c) { return WordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
 
 std::vector<Token> Tokenize(std::string_view source) { return Tokenizer(source).Run(); }
 

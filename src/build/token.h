@@ -22,6 +22,9 @@ struct Token {
   }
 };
 
+// Of an identifier or a number.
+bool IsWordPart(char c);
+
 // Every punctuation character is a token of its own, but "::" is one.
 std::vector<Token> Tokenize(std::string_view source);
 
