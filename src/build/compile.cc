@@ -169,15 +169,16 @@ Expected<Compiled> CompileObject(const Cache& cache, const CompileJob& job, bool
   }
   std::vector<std::string> absent = AbsentNames(job.content, job.command, headers);
   const Searched searched = SearchedFor(std::move(headers), job.search_folders, std::move(absent));
+  const Rivals rivals = FindRivals(searched);
   if (!last_attempt) {
     // One that appeared too: it may have been looked for before.
-    for (const auto& files : {searched.files, Rivals(searched)})
-      for (const std::string& file : files)
+    for (const auto* files : {&searched.files, &rivals})
+      for (const std::string& file : *files)
         compiled.unsteady = compiled.unsteady || ChangedSince(start, file);
   }
   if (compiled.unsteady) return compiled;
 
-  Expected<std::string> state = Manifest::Write(ManifestPath(cache, job), searched);
+  Expected<std::string> state = Manifest::Write(ManifestPath(cache, job), searched, rivals);
   if (!state.ok()) return state.TakeError();
   compiled.key = KeyOf(job, *state);
   OPWRIGHT_RETURN_IF_ERROR(Publish(object, ObjectPath(cache, compiled.key)));
