@@ -33,7 +33,7 @@ const OpwrightArgument* ShapesOnly(const OpwrightOpDef& def, int32_t num_given, 
   auto* inputs = arena.Make<OpwrightArgument>(def.num_inputs);
   std::fill_n(inputs, def.num_inputs, OpwrightArgument{});
   for (int32_t i = 0; i < num_given; ++i) {
-    tensors[i] = TensorOf(def.inputs[i]->dtypes[0], ndims[i], shapes[i]);
+    tensors[i] = ShapeOnlyTensor(def.inputs[i]->dtypes[0], ndims[i], shapes[i]);
     inputs[i] = {&tensors[i], 1};
   }
   return inputs;

@@ -166,8 +166,8 @@ struct SpecsOnly {
     tensors.resize(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       for (auto& [shape, dtype] : shapes[i])
-        tensors[i].push_back(
-            TensorOf(DTypeFromText(dtype), static_cast<int32_t>(shape.size()), shape.data()));
+        tensors[i].push_back(ShapeOnlyTensor(DTypeFromText(dtype),
+                                             static_cast<int32_t>(shape.size()), shape.data()));
       arguments.push_back({tensors[i].data(), static_cast<int64_t>(tensors[i].size())});
     }
   }

@@ -202,6 +202,11 @@ std::string Demangle(const std::string& symbol) {
   return failed == 0 ? std::string(text.get()) : symbol;
 }
 
+bool IsReordered(std::span<const std::string> names, std::span<const std::string> order) {
+  return !std::equal(names.begin(), names.end(), order.begin(), order.end()) &&
+         std::is_permutation(names.begin(), names.end(), order.begin(), order.end());
+}
+
 std::string Count(int64_t n, std::string_view noun) {
   return StrCat(n, " ", noun, n == 1 ? "" : "s");
 }

@@ -76,6 +76,9 @@ std::string HexOf(std::string_view bytes);
 // "helper(int)" of "_Z6helperi"; a name that is not mangled stays.
 std::string Demangle(const std::string& symbol);
 
+// Whether the names are the same ones in another order.
+bool IsReordered(std::span<const std::string> names, std::span<const std::string> order);
+
 // "2 inputs", "1 input"
 std::string Count(int64_t n, std::string_view noun);
 

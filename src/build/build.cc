@@ -204,9 +204,9 @@ class Builder {
     const std::string base_key = LinkBaseKey(keys);
     // Where the list is not whole nothing tells whether the library is up to date: it is linked
     // anew each time.
+    const Searched searched = SearchedFor(linked->files, plan_.flags.library_dirs);
     Expected<std::string> state =
-        linked->lists_all ? Manifest::Write(LinkManifest(base_key),
-                                            SearchedFor(linked->files, plan_.flags.library_dirs))
+        linked->lists_all ? Manifest::Write(LinkManifest(base_key), searched, FindRivals(searched))
                           : Sha256OfFile(made);
     if (!state.ok()) return WithId(state.TakeError(), "CA003");
     std::string path = LibraryPath(base_key, *state);

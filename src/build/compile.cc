@@ -35,30 +35,6 @@ std::string KeyOf(const CompileJob& job, const std::string& state) {
   return Sha256().Field(job.base_key).Field(state).Hex();
 }
 
-// Names of headers that were asked for and are not among those that were read.
-std::vector<std::string> AbsentNames(const CompileJob& job,
-                                     const std::vector<std::string>& headers) {
-  std::set<std::string> names;
-  AddHeaderNames(job.content, &names);
-  for (const std::string& word : job.command)
-    if (word.starts_with("-D")) AddHeaderNamesOfLine(word.substr(2), &names);
-  bool any_asks = AsksForHeaders(job.content);
-  for (const std::string& header : headers) {
-    const Expected<std::string> text = ReadFile(header);
-    if (!text.ok()) continue;
-    const bool asks = AsksForHeaders(*text);
-    any_asks = any_asks || asks;
-    // A name may be defined in one header of the user's and asked for in another.
-    if (asks || !IsSystemFile(header)) AddHeaderNames(*text, &names);
-  }
-  std::vector<std::string> absent;
-  for (const std::string& name : names) {
-    const auto is_it = [&](const std::string& header) { return header.ends_with("/" + name); };
-    if (any_asks && std::none_of(headers.begin(), headers.end(), is_it)) absent.push_back(name);
-  }
-  return absent;
-}
-
 // The error of a failed compilation, the user's first line in its first sentence.
 Error CompileError(const Cache& cache, const CompileJob& job, const std::string& command,
                    const Finished& run) {
@@ -191,17 +167,18 @@ Expected<Compiled> CompileObject(const Cache& cache, const CompileJob& job, bool
     Expected<std::string> now = ReadFile(job.source);
     compiled.unsteady = !now.ok() || *now != job.content;
   }
-  std::vector<std::string> absent = AbsentNames(job, headers);
+  std::vector<std::string> absent = AbsentNames(job.content, job.command, headers);
   const Searched searched = SearchedFor(std::move(headers), job.search_folders, std::move(absent));
+  const Rivals rivals = FindRivals(searched);
   if (!last_attempt) {
     // One that appeared too: it may have been looked for before.
-    for (const auto& files : {searched.files, Rivals(searched)})
-      for (const std::string& file : files)
+    for (const auto* files : {&searched.files, &rivals})
+      for (const std::string& file : *files)
         compiled.unsteady = compiled.unsteady || ChangedSince(start, file);
   }
   if (compiled.unsteady) return compiled;
 
-  Expected<std::string> state = Manifest::Write(ManifestPath(cache, job), searched);
+  Expected<std::string> state = Manifest::Write(ManifestPath(cache, job), searched, rivals);
   if (!state.ok()) return state.TakeError();
   compiled.key = KeyOf(job, *state);
   OPWRIGHT_RETURN_IF_ERROR(Publish(object, ObjectPath(cache, compiled.key)));

@@ -35,9 +35,17 @@ std::string NativeLevel() {
 }
 
 // The longer ones before those that they begin with.
-constexpr std::string_view kWithValue[] = {"-iquote",  "-isystem", "-idirafter", "-include",
-                                           "-imacros", "-I",       "-L",         "-l",
-                                           "-D",       "-U",       "-Xlinker"};
+constexpr std::string_view kWithValue[] = {"-iquote",      "-isystem",  "-idirafter",
+                                           "-include",     "-imacros",  "-isysroot",
+                                           "--sysroot=",   "--sysroot", "-iwithprefixbefore",
+                                           "-iwithprefix", "-iprefix",  "-imultilib",
+                                           "-target",      "-B",        "-I",
+                                           "-L",           "-l",        "-D",
+                                           "-U",           "-Xlinker"};
+
+// Whose value says where the compiler's own folders are. They need not be there.
+constexpr std::string_view kOfCompiler[] = {
+    "-isysroot", "-iwithprefixbefore", "-iwithprefix", "-iprefix", "-imultilib", "-target", "-B"};
 
 class Reader {
  public:
@@ -109,6 +117,12 @@ class Reader {
       if (value == "acl" || value == "ascendcl") return {};
       out_.link.push_back(option + value);
       names_.push_back(value);
+    } else if (option.starts_with("--sysroot")) {
+      out_.compile.push_back("--sysroot=" + AbsolutePath(value));
+    } else if (std::find(std::begin(kOfCompiler), std::end(kOfCompiler), option) !=
+               std::end(kOfCompiler)) {
+      out_.compile.insert(out_.compile.end(),
+                          {option, option == "-isysroot" ? AbsolutePath(value) : value});
     } else {
       const std::string path = AbsolutePath(value);
       const bool folder = option != "-include" && option != "-imacros";

@@ -4,21 +4,16 @@
 // __has_include did not find. No compiler lists them.
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace opwright::build {
 
-// Each name that a preprocessor line of a text spells, which may be the name of a header: between
-// quotes or angles, as a condition, a definition or a flag's macro has it, or a bare word with a
-// dot or a slash, out of which a macro makes a string. Too many rather than too few.
-void AddHeaderNames(std::string_view text, std::set<std::string>* names);
-
-// The same of the value of a -D.
-void AddHeaderNamesOfLine(std::string_view line, std::set<std::string>* names);
-
-// Whether a text asks whether a header is there.
-bool AsksForHeaders(std::string_view text);
+// Each name that a preprocessor line of a source or of a header spells, or the value of a -D, and
+// that is none of the headers that were read. None where nothing asks whether a header is there.
+std::vector<std::string> AbsentNames(std::string_view source,
+                                     const std::vector<std::string>& command,
+                                     const std::vector<std::string>& headers);
 
 }  // namespace opwright::build

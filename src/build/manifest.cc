@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::string_view kMagic = "opwright manifest 2";
 
-std::string State(const Searched& searched) {
+std::string State(const Searched& searched, const Rivals& rivals) {
   const std::string described = DescribeHeaders(searched.files);
   if (described.empty() && !searched.files.empty()) return "";
-  return StrCat("state\n", described, "rivals\n", Join(Rivals(searched), "\n"), "\n");
+  return StrCat("state\n", described, "rivals\n", Join(rivals, "\n"), "\n");
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ Searched SearchedFor(std::vector<std::string> files, std::vector<std::string> fo
   return {std::move(files), {once.begin(), once.end()}, std::move(names)};
 }
 
-std::vector<std::string> Rivals(const Searched& searched) {
+Rivals FindRivals(const Searched& searched) {
   // First path component that exists in a folder -> the folder. Most names have no part there, and
   // one listing of a folder tells so without asking for each of them.
   std::unordered_map<std::string, std::vector<std::string_view>> heads;
@@ -124,8 +124,12 @@ std::vector<std::string> Rivals(const Searched& searched) {
     for (size_t slash = file.rfind('/'); slash != file.npos && slash > 0;
          slash = file.rfind('/', slash - 1))
       look_for(file.substr(slash + 1), file);
-  for (const std::string& name : searched.names)
-    name.starts_with('/') ? look_at(name, "") : look_for(name, "");
+  for (const std::string& name : searched.names) {
+    if (name.starts_with('/'))
+      look_at(name, "");
+    else
+      look_for(name, "");
+  }
   return {found.begin(), found.end()};
 }
 
@@ -141,12 +145,13 @@ std::optional<std::string> Manifest::CurrentState(const std::string& path) {
     if (line.starts_with("search ")) searched.folders.push_back(line.substr(7));
     if (line.starts_with("name ")) searched.names.push_back(line.substr(5));
   }
-  std::string state = State(searched);
+  std::string state = State(searched, FindRivals(searched));
   if (state.empty()) return std::nullopt;
   return state;
 }
 
-Expected<std::string> Manifest::Write(const std::string& path, const Searched& searched) {
+Expected<std::string> Manifest::Write(const std::string& path, const Searched& searched,
+                                      const Rivals& rivals) {
   std::string text = StrCat(kMagic, "\n");
   for (const std::string& file : searched.files) text += StrCat("file ", file, "\n");
   for (const std::string& folder : searched.folders) text += StrCat("search ", folder, "\n");
@@ -154,7 +159,7 @@ Expected<std::string> Manifest::Write(const std::string& path, const Searched& s
   text += "end\n";
   if (Status written = WriteFileAtomic(path, text, 0600); !written.ok())
     return WithId(written.TakeError(), "CA003");
-  return State(searched);
+  return State(searched, rivals);
 }
 
 }  // namespace opwright::build

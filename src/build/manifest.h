@@ -43,7 +43,8 @@ Searched SearchedFor(std::vector<std::string> files, std::vector<std::string> fo
 
 // Files in a folder of search that could be found instead of one of the files, or under one of the
 // names. When this changes, a file may be shadowed, or a condition may hold that did not.
-std::vector<std::string> Rivals(const Searched& searched);
+using Rivals = std::vector<std::string>;
+Rivals FindRivals(const Searched& searched);
 
 class Manifest {
  public:
@@ -52,7 +53,8 @@ class Manifest {
   static std::optional<std::string> CurrentState(const std::string& path);
 
   // After a compilation. Returns the state that CurrentState() will give.
-  static Expected<std::string> Write(const std::string& path, const Searched& searched);
+  static Expected<std::string> Write(const std::string& path, const Searched& searched,
+                                     const Rivals& rivals);
 };
 
 }  // namespace opwright::build

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "build/token.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "base/text.h"
@@ -11,7 +12,12 @@ namespace {
 bool WordStart(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80) != 0;
 }
-bool WordPart(char c) { return WordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
+std::string Unspliced(std::string_view token) {
+  std::string joined(token);
+  for (const std::string_view splice : {"\\\n", "\\\r\n"})
+    for (size_t at = 0; (at = joined.find(splice)) != joined.npos;) joined.erase(at, splice.size());
+  return joined;
+}
 
 class Tokenizer {
  public:
@@ -78,18 +84,20 @@ class Tokenizer {
     const int line = line_;
     std::string text;
     at_ += Peek() == '#' ? 1 : 2;
-    bool quoted = false;  // where nothing begins a comment
+    const auto before = static_cast<ptrdiff_t>(tokens_.size());
     while (at_ < s_.size() && Peek() != '\n') {
-      if (Peek() == '"') quoted = !quoted;
       if (Splice()) {
         ++at_;
         text += ' ';
-      } else if (!quoted && Comment()) {
+      } else if (Comment()) {
         text += ' ';
-      } else {
-        text += s_[at_++];
+      } else {  // a token, for what stands in a literal begins no comment
+        const size_t begin = at_;
+        One(s_[at_]);
+        text += Unspliced(s_.substr(begin, at_ - begin));
       }
     }
+    tokens_.erase(tokens_.begin() + before, tokens_.end());
     Add(Token::Kind::kDirective, std::string(Trim(text)), line);
   }
 
@@ -97,7 +105,7 @@ class Tokenizer {
     const int line = line_;
     if (WordStart(c)) {
       const size_t begin = at_;
-      while (at_ < s_.size() && WordPart(s_[at_])) ++at_;
+      while (at_ < s_.size() && IsWordPart(s_[at_])) ++at_;
       const std::string_view word = s_.substr(begin, at_ - begin);
       const bool prefix = word == "R" || word == "L" || word == "u" || word == "U" || word == "u8";
       const bool raw = word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R";
@@ -107,7 +115,7 @@ class Tokenizer {
     } else if (std::isdigit(static_cast<unsigned char>(c)) ||
                (c == '.' && std::isdigit(static_cast<unsigned char>(Peek(1))))) {
       const size_t begin = at_;
-      while (WordPart(Peek()) || Peek() == '.' || (Peek() == '\'' && WordPart(Peek(1))) ||
+      while (IsWordPart(Peek()) || Peek() == '.' || (Peek() == '\'' && IsWordPart(Peek(1))) ||
              ((Peek() == '+' || Peek() == '-') &&
               std::string_view("eEpP").find(s_[at_ - 1]) != s_.npos))
         ++at_;
@@ -159,6 +167,8 @@ class Tokenizer {
 };
 
 }  // namespace
+
+bool IsWordPart(char c) { return WordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
 
 std::vector<Token> Tokenize(std::string_view source) { return Tokenizer(source).Run(); }
 

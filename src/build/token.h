@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // C++ source as tokens: comments, literals and line splices are dealt with, preprocessor lines come
-// as one token each. For source_scan only; it is no preprocessor.
+// as one token each. It is no preprocessor.
 #pragma once
 
 #include <string>
@@ -21,6 +21,9 @@ struct Token {
     return text == word && (kind == Kind::kWord || kind == Kind::kPunctuation);
   }
 };
+
+// Of an identifier or a number.
+bool IsWordPart(char c);
 
 // Every punctuation character is a token of its own, but "::" is one.
 std::vector<Token> Tokenize(std::string_view source);

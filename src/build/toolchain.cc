@@ -80,6 +80,39 @@ Expected<Compiler> Find(const char* variable, const char* language,
   return compiler;
 }
 
+// Whether a flag says what the compiler assumes of the machine, or where it searches.
+bool IsAssuming(const std::string& flag) {
+  for (const char* start : {"-m",
+                            "--sysroot=",
+                            "-isysroot",
+                            "-iwithprefix",
+                            "-iprefix",
+                            "-imultilib",
+                            "-iwithsysroot",
+                            "-iframework",
+                            "-F",
+                            "-cxx-isystem",
+                            "--include-directory=",
+                            "-Wp,-I",
+                            "-Wp,-i",
+                            "-nostdinc",
+                            "-nostdlibinc",
+                            "-nobuiltininc",
+                            "-stdlib",
+                            "-target",
+                            "--target=",
+                            "-B",
+                            "--prefix=",
+                            "-gcc-toolchain",
+                            "--gcc-toolchain=",
+                            "--gcc-install-dir=",
+                            "-resource-dir",
+                            "-specs=",
+                            "--specs="})
+    if (flag.starts_with(start)) return true;
+  return false;
+}
+
 // From what -v says: the folders of the list, and those that are left out because they are not
 // there.
 std::vector<std::string> SearchedFolders(std::string_view text) {
@@ -125,9 +158,13 @@ Expected<Toolchain> FindToolchain(const Cache& cache) {
 Assumed AssumedBy(const Compiler& compiler, const Flags& flags, const Cache& cache) {
   std::vector<std::string> command = compiler.command;
   if (!flags.march.empty()) command.push_back("-march=" + flags.march);
-  for (const std::string& flag : flags.compile)
-    for (const char* start : {"-m", "--sysroot=", "-stdlib=", "-nostdinc"})
-      if (flag.starts_with(start)) command.push_back(flag);
+  for (size_t i = 0; i < flags.compile.size(); ++i) {
+    const bool next = TakesNextWord(flags.compile[i]);
+    if (IsAssuming(flags.compile[i]))
+      command.insert(command.end(), flags.compile.begin() + i,
+                     flags.compile.begin() + i + 1 + next);
+    i += next;
+  }
   command.insert(command.end(), {"-Wp,-v", "-dM", "-E", "-x", "c++", "-"});
   const std::string place =
       StrCat(compiler.identity, "\n", CompilerEnvironment(), CommandText(command));

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "build/c_text.h"
+#include "build/token.h"
 
 namespace opwright::build {
 namespace {
@@ -121,9 +122,9 @@ std::vector<std::string> ParameterNames(std::string_view parameters) {
     if (c != ',' || (depth > 0 && i < parameters.size())) continue;
     const std::string_view whole = parameters.substr(begin, i - begin);
     const std::string_view one = Trim(whole.substr(0, whole.find('=')));
-    const size_t before =
-        one.find_last_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    names.emplace_back(before == one.npos ? "" : one.substr(before + 1));
+    size_t at = one.size();
+    while (at > 0 && IsWordPart(one[at - 1])) --at;
+    names.emplace_back(at == 0 ? "" : one.substr(at));
     begin = i + 1;
   }
   return names;
@@ -135,8 +136,7 @@ Status CheckOrder(const Kernel& kernel, const Operator& op) {
   const std::vector<std::string> names = ParameterNames(kernel.parameters);
   std::vector<std::string> due;
   for (const Argument& argument : Arguments(op, 0)) due.push_back(argument.name);
-  if (names == due || !std::is_permutation(due.begin(), due.end(), names.begin(), names.end()))
-    return {};
+  if (!IsReordered(names, due)) return {};
   return MakeError(
       "BD030", StrCat(kernel.file, ":", kernel.line, ": ", kFunctionMisfit, kernel.op, ", ",
                       kernel.function_name, "): the parameters of ", kernel.function_name, " are ",

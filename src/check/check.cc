@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "build/build.h"
+#include "check/number_text.h"
 #include "check/run_case.h"
 #include "registry/loader.h"
 #include "runtime/dtype.h"

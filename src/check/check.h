@@ -94,7 +94,6 @@ Expected<Report> CheckLibrary(const std::string& path, const Options& options);
 OperatorReport CheckOperator(Operator& op, const Options& options);
 
 const char* VerdictName(Verdict verdict);
-std::string PercentText(double share);  // "2.5 %"
 std::string RenderText(const Report& report);
 std::string RenderJson(const Report& report);
 

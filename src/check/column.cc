@@ -50,28 +50,47 @@ void Widen(const Array& was, const Array& is, std::vector<double>* spread) {
   }
 }
 
-}  // namespace
+// The less precise column sets what can be told apart.
+struct Comparison {
+  Recorder& recorder;
+  Random random;
+  Trial own;
+  Trial other;
+  const double epsilon = std::max(Epsilon(own.LeastFloat()), Epsilon(other.LeastFloat()));
+  const std::string reference = DTypeName(other.LeastFloat());
+  // The other column's, with values that were nudged. How far its results go shows how far rounding
+  // takes those of an ill-conditioned operator.
+  std::vector<Trial> moved = {};
 
-void ColumnCheck::Nudge(ArrayLists* lists) {
+  // Moves values by what the less precise column cannot tell apart.
+  void Nudge(ArrayLists* lists);
+  void Compare(const Array& got, const Array& expected, const std::vector<double>& spread,
+               double terms, const std::string& argument);
+  void CompareOutputs();
+  void CompareGradients();
+};
+
+void Comparison::Nudge(ArrayLists* lists) {
   for (auto& list : *lists)
-    for (Array& array : list)
-      for (int64_t k = 0; IsFloat(array.dtype) && k < array.size(); ++k) {
+    for (Array& array : list) {
+      if (!IsFloat(array.dtype)) continue;
+      for (int64_t k = 0; k < array.size(); ++k) {
         const double value = array.Get(k);
-        const double step = epsilon_ * std::max(1.0, std::fabs(value));
-        array.Set(k, random_.Bits() % 2 == 0 ? value + step : value - step);
+        const double step = epsilon * std::max(1.0, std::fabs(value));
+        array.Set(k, random.Bits() % 2 == 0 ? value + step : value - step);
       }
+    }
 }
 
-void ColumnCheck::Compare(const Array& got, const Array& expected,
-                          const std::vector<double>& spread, double terms,
-                          const std::string& argument) {
+void Comparison::Compare(const Array& got, const Array& expected, const std::vector<double>& spread,
+                         double terms, const std::string& argument) {
   if (!IsFloat(got.dtype)) return;
   // Of values of the size of one, whatever this result is: it may be a difference of such.
   double scale = 0.25;
   for (int64_t k = 0; k < expected.size(); ++k)
     if (std::isfinite(expected.Get(k))) scale = std::max(scale, std::fabs(expected.Get(k)));
   // In units of the last place; rounding errors of a sum grow with the root of its length.
-  const double rounding = epsilon_ * (16 + 4 * std::sqrt(terms)) * scale;
+  const double rounding = epsilon * (16 + 4 * std::sqrt(terms)) * scale;
   Difference worst;
   bool wrong = false;
   for (int64_t k = 0; k < got.size(); ++k) {
@@ -87,82 +106,83 @@ void ColumnCheck::Compare(const Array& got, const Array& expected,
     worst = {error, tolerance, a, b, IndexText(got.shape, k)};
   }
   if (wrong)
-    recorder_.Add("CK016", Severity::kError, argument,
-                  StrCat(argument, " in ", DTypeName(got.dtype), " differs from the ", reference_,
-                         " column's by more than its rounding explains"),
-                  "", &worst);
+    recorder.Add("CK016", Severity::kError, argument,
+                 StrCat(argument, " in ", DTypeName(got.dtype), " differs from the ", reference,
+                        " column's by more than its rounding explains"),
+                 "", &worst);
 }
 
-void ColumnCheck::CompareOutputs(const Trial& own, const Trial& other) {
+void Comparison::CompareOutputs() {
   for (size_t o = 0; o < own.outputs.size(); ++o)
     for (size_t k = 0; k < own.outputs[o].size(); ++k) {
       const Array& expected = other.outputs[o][k];
       std::vector<double> spread(static_cast<size_t>(expected.size()));
-      for (const Trial& moved : moved_) Widen(expected, moved.outputs[o][k], &spread);
+      for (const Trial& trial : moved) Widen(expected, trial.outputs[o][k], &spread);
       Compare(own.outputs[o][k], expected, spread, Terms(own.inputs, expected),
               StrCat("output ", ItemName(*own.def().outputs[o], k)));
     }
 }
 
-void ColumnCheck::CompareGradients(Trial* own, Trial* other) {
+void Comparison::CompareGradients() {
   // Values that both columns hold.
-  ArrayLists own_cotangents = own->MakeCotangents(&random_);
-  ArrayLists cotangents = other->MakeCotangents(&random_);
+  ArrayLists own_cotangents = own.MakeCotangents(&random);
+  ArrayLists cotangents = other.MakeCotangents(&random);
   for (size_t o = 0; o < cotangents.size(); ++o)
     for (size_t k = 0; k < cotangents[o].size(); ++k)
       for (int64_t e = 0; e < cotangents[o][k].size(); ++e) {
         cotangents[o][k].Set(e, own_cotangents[o][k].Get(e));
         own_cotangents[o][k].Set(e, cotangents[o][k].Get(e));
       }
-  ArrayLists expected = other->MakeGradients();
-  ArrayLists got = own->MakeGradients();
-  if (Status status = other->Backward(cotangents, expected); !status.ok()) {
-    recorder_.Add(
+  ArrayLists expected = other.MakeGradients();
+  ArrayLists got = own.MakeGradients();
+  if (Status status = other.Backward(cotangents, expected); !status.ok()) {
+    recorder.Add(
         "CK013", Severity::kError, "",
-        StrCat("the backward call fails in the ", reference_, " column: ", status.error().message));
+        StrCat("the backward call fails in the ", reference, " column: ", status.error().message));
     return;
   }
-  if (!own->Backward(own_cotangents, got).ok()) return;
+  if (!own.Backward(own_cotangents, got).ok()) return;
   std::vector<ArrayLists> moved_gradients;
-  for (Trial& moved : moved_) {
+  for (Trial& trial : moved) {
     // A gradient that is made of outputs gets them rounded.
-    Nudge(&moved.outputs);
-    ArrayLists gradients = moved.MakeGradients();
-    if (moved.Backward(cotangents, gradients).ok()) moved_gradients.push_back(std::move(gradients));
+    Nudge(&trial.outputs);
+    ArrayLists gradients = trial.MakeGradients();
+    if (trial.Backward(cotangents, gradients).ok()) moved_gradients.push_back(std::move(gradients));
   }
-  for (const Wanted& w : own->wanted()) {
+  for (const Wanted& w : own.wanted()) {
     std::vector<double> spread(static_cast<size_t>(At(expected, w).size()));
     for (const ArrayLists& gradients : moved_gradients)
       Widen(At(expected, w), At(gradients, w), &spread);
     Compare(At(got, w), At(expected, w), spread, Terms(own_cotangents, At(got, w)),
             StrCat("gradient of input ",
-                   ItemName(*own->def().inputs[w.input], static_cast<size_t>(w.item))));
+                   ItemName(*own.def().inputs[w.input], static_cast<size_t>(w.item))));
   }
 }
 
+}  // namespace
+
 // At values that both columns hold: a column is no less right for being the more precise.
-void ColumnCheck::Against(int32_t column, bool gradients) {
-  if (!HasSameKinds(trial_.def(), trial_.column(), column)) return;
-  recorder_.Stage("comparison with another dtype column");
-  Trial other(trial_, column);
-  Trial own(other, trial_.column());
-  epsilon_ = std::max(Epsilon(own.LeastFloat()), Epsilon(other.LeastFloat()));
-  reference_ = DTypeName(other.LeastFloat());
-  if (Status status = other.Forward(); !status.ok()) {
-    recorder_.Add("CK016", Severity::kError, "",
-                  StrCat("the ", reference_,
+void CompareColumns(const Trial& trial, Recorder* recorder, uint64_t seed, int32_t column,
+                    bool gradients) {
+  if (!HasSameKinds(trial.def(), trial.column(), column)) return;
+  recorder->Stage("comparison with another dtype column");
+  const Trial other(trial, column);
+  Comparison at{*recorder, Random(seed), Trial(other, trial.column()), other};
+  if (Status status = at.other.Forward(); !status.ok()) {
+    recorder->Add("CK016", Severity::kError, "",
+                  StrCat("the ", at.reference,
                          " column fails where another column does not: ", status.error().message));
     return;
   }
   // These values may be others than those that it took.
-  if (!own.Forward().ok()) return;
+  if (!at.own.Forward().ok()) return;
   for (int k = 0; k < kMoves; ++k) {
-    Trial moved(other, column);
-    Nudge(&moved.inputs);
-    if (moved.Forward().ok()) moved_.push_back(std::move(moved));
+    Trial moved(at.other, column);
+    at.Nudge(&moved.inputs);
+    if (moved.Forward().ok()) at.moved.push_back(std::move(moved));
   }
-  CompareOutputs(own, other);
-  if (gradients) CompareGradients(&own, &other);
+  at.CompareOutputs();
+  if (gradients) at.CompareGradients();
 }
 
 }  // namespace opwright::check

@@ -32,27 +32,29 @@ struct Judgement {
   double tolerance = 0;
 };
 
+// How far from a difference of this size a gradient may be. scale: of the whole gradient.
+double Allowed(double size, double scale, double noise, OpwrightDType dtype) {
+  return RelativeTolerance(dtype) * (size + 0.1 * scale) + kNoise * noise + 8 * Epsilon(dtype);
+}
+
 // One element's gradient by the differences there: their slope where the function is smooth, else
-// whatever lies between the slopes to either side. scale: of the whole gradient.
+// whatever lies between the slopes to either side.
 Judgement Judge(const Slope& slope, double got, double scale, OpwrightDType dtype) {
-  const double relative = RelativeTolerance(dtype);
   const double low = slope.smooth ? slope.value : slope.low;
   const double high = slope.smooth ? slope.value : slope.high;
-  const double noise = kNoise * (slope.smooth ? slope.noise : slope.side_noise);
+  const double noise = slope.smooth ? slope.noise : slope.side_noise;
   const bool finite = std::isfinite(got);
   Judgement judged;
   judged.expected = got > high ? high : got > low ? got : low;
-  judged.tolerance = relative * (std::max(std::fabs(low), std::fabs(high)) + 0.1 * scale) + noise +
-                     8 * Epsilon(dtype);
+  judged.tolerance = Allowed(std::max(std::fabs(low), std::fabs(high)), scale, noise, dtype);
   judged.error = finite ? std::fabs(got - judged.expected) : INFINITY;
   // Where the noise is as large as what is measured, nothing is decided. Values and cotangents are
-  // of the size of one: less than `relative` of that is no noise.
-  const double signal = std::max({scale, finite ? std::fabs(got) : 0, relative});
-  const bool noisy = !(noise <= 0.3 * signal) || !std::isfinite(low + high);
+  // of the size of one: less than the relative tolerance of that is no noise.
+  const double signal = std::max({scale, finite ? std::fabs(got) : 0, RelativeTolerance(dtype)});
+  const bool noisy = !(kNoise * noise <= 0.3 * signal) || !std::isfinite(low + high);
   // What the plain difference gives too is as good as decided.
   const bool hit = !slope.smooth && std::fabs(got - slope.value) <=
-                                        relative * (std::fabs(slope.value) + 0.1 * scale) +
-                                            kNoise * slope.noise + 8 * Epsilon(dtype);
+                                        Allowed(std::fabs(slope.value), scale, slope.noise, dtype);
   judged.decided = !noisy || hit || (slope.smooth && !finite);
   return judged;
 }

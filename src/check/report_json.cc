@@ -33,7 +33,6 @@ std::string RowJson(const GradientRow& row) {
                 ", \"right\": ", Bool(row.right), ", \"reason\": ", JsonQuote(row.reason),
                 ", \"dtype\": ", JsonQuote(row.dtype), ", \"cases\": ", row.cases,
                 ", \"comparisons\": ", row.elements, ", \"left_out\": ", row.skipped,
-                ", \"left_out_share\": ", Number(row.left_out_share()),
                 ", \"worst\": ", row.worst.tolerance > 0 ? DifferenceJson(row.worst) : "null",
                 ", \"case\": ", JsonQuote(row.case_text), ", \"kind\": ", JsonQuote(row.kind), "}");
 }

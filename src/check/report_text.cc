@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "base/text.h"
 #include "check/check.h"
+#include "check/number_text.h"
 
 namespace opwright::check {
 namespace {
@@ -17,15 +18,10 @@ std::string Number(double value) {
   return text;
 }
 
-std::string Short(double value) {
-  char text[40];
-  snprintf(text, sizeof text, "%.2g", value);
-  return text;
-}
-
 std::string DifferenceText(const Difference& d) {
-  return StrCat("largest error ", Short(d.error), " (", Short(d.tolerance), " allowed) at ",
-                d.index, ": got ", Number(d.got), ", expected ", Number(d.expected));
+  return StrCat("largest error ", ShortNumber(d.error), " (", ShortNumber(d.tolerance),
+                " allowed) at ", d.index, ": got ", Number(d.got), ", expected ",
+                Number(d.expected));
 }
 
 std::string RowText(const GradientRow& row) {
@@ -35,8 +31,8 @@ std::string RowText(const GradientRow& row) {
   if (row.right) {
     text += StrCat(", ", Count(row.elements, "comparison"), " in ", row.dtype);
     if (row.worst.tolerance > 0)
-      text += StrCat(", largest error ", Short(row.worst.error), " (", Short(row.worst.tolerance),
-                     " allowed)");
+      text += StrCat(", largest error ", ShortNumber(row.worst.error), " (",
+                     ShortNumber(row.worst.tolerance), " allowed)");
     if (row.skipped > 0)
       text += StrCat(", ", row.skipped, " left out (", PercentText(row.left_out_share()),
                      ": not smooth there, or too noisy)");
@@ -84,8 +80,6 @@ std::string OperatorText(const OperatorReport& op) {
 }
 
 }  // namespace
-
-std::string PercentText(double share) { return StrCat(Short(100 * share), " %"); }
 
 std::string RenderText(const Report& report) {
   std::string text;

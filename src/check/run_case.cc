@@ -127,8 +127,8 @@ bool RunWith(SecondValues second, Operator& op, const Columns& columns, const Ca
   if (columns.column == columns.gradient)
     gradient.Differences();
   else if (columns.column != columns.widest)
-    ColumnCheck(&trial, recorder, seed ^ 0x27d4eb2fu)
-        .Against(columns.widest, columns.has_gradient && columns.widest == columns.gradient);
+    CompareColumns(trial, recorder, seed ^ 0x27d4eb2fu, columns.widest,
+                   columns.has_gradient && columns.widest == columns.gradient);
   return true;
 }
 

@@ -36,7 +36,7 @@ std::string_view Refusal(FieldKind kind, std::string_view name) {
     return "is a function of the C or maths library";
   if (kind == FieldKind::kOpName && IsOwnName(name))
     return "is a name of Opwright's own in every library";
-  if (kind == FieldKind::kOpName && Contains(ListNames(), name))
+  if (kind == FieldKind::kOpName && Contains(HiddenOperatorNames(), name))
     return "is an attribute where operators are listed, acl.ops or a namespace of torch.ops";
   if (kind == FieldKind::kName && Contains(ArgumentNames(), name))
     return "is an argument that Opwright or a framework passes itself";

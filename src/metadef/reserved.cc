@@ -83,7 +83,7 @@ constexpr std::string_view kLibraryNames[] = {
 // clang-format on
 
 constexpr std::string_view kArgumentNames[] = {"cls", "dout", "name", "out", "self"};
-constexpr std::string_view kListNames[] = {"load_operator_library", "name"};
+constexpr std::string_view kHiddenOperatorNames[] = {"load_operator_library", "name"};
 constexpr std::string_view kTakenNamespaces[] = {
     "aten", "higher_order", "import_module", "load_library", "loaded_libraries",
     "prim", "prims",        "torch"};
@@ -110,7 +110,7 @@ bool IsSymbolName(std::string_view name) {
 std::span<const std::string_view> Keywords() { return kKeywords; }
 std::span<const std::string_view> LibraryNames() { return kLibraryNames; }
 std::span<const std::string_view> ArgumentNames() { return kArgumentNames; }
-std::span<const std::string_view> ListNames() { return kListNames; }
+std::span<const std::string_view> HiddenOperatorNames() { return kHiddenOperatorNames; }
 std::span<const std::string_view> TakenNamespaces() { return kTakenNamespaces; }
 std::span<const std::string_view> RuleFunctions() { return kRuleFunctions; }
 

@@ -23,7 +23,7 @@ std::span<const std::string_view> LibraryNames();
 // Arguments that Opwright and the frameworks pass themselves.
 std::span<const std::string_view> ArgumentNames();
 // Attributes of acl.ops and of every namespace in torch.ops, which hide an operator of that name.
-std::span<const std::string_view> ListNames();
+std::span<const std::string_view> HiddenOperatorNames();
 // Namespaces that belong to torch, and attributes of torch.ops, which hide a namespace.
 std::span<const std::string_view> TakenNamespaces();
 // Functions of the shape rules.

@@ -203,7 +203,7 @@ std::string EmitSchema() {
       ",\"gradient\":", Object(ObjectKind::kGradient), ",\"shape\":", ShapeSchema(),
       ",\"dimension\":", DimensionSchema(), ",\"rule\":", RuleSchema(),
       ",\"dtype\":{\"enum\":", List(dtypes), "},\"format\":{\"enum\":", List(FormatNames()),
-      "},\"op_name\":", SnakeName({Keywords(), LibraryNames(), ListNames()}),
+      "},\"op_name\":", SnakeName({Keywords(), LibraryNames(), HiddenOperatorNames()}),
       ",\"name\":", SnakeName({Keywords(), ArgumentNames()}),
       ",\"namespace\":", SnakeName({Keywords(), TakenNamespaces()}), "}}"));
 }

@@ -55,7 +55,7 @@ std::vector<Dependency> FindDependencies(const ElfFile& elf) {
                              elf.origin_path.end();
       dependency.mapped = MappedAs(name);
       dependency.differs =
-          dependency.mapped != nullptr && !IsContentOf(dependency.mapped, dependency.path);
+          dependency.mapped != nullptr && !IsContentOf(dependency.mapped.get(), dependency.path);
       found.push_back(std::move(dependency));
       break;
     }
@@ -75,8 +75,8 @@ bool GiveAlias(const std::string& library_bytes, Dependency* dependency) {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
     std::string alias = NameOf(StrCat(*content, dependency->path, i), free) + name.substr(free);
-    void* const mapped = MappedAs(alias);
-    if (mapped != nullptr && !IsContentOf(mapped, dependency->path)) continue;
+    const Mapped mapped = MappedAs(alias);
+    if (mapped != nullptr && !IsContentOf(mapped.get(), dependency->path)) continue;
     dependency->alias = std::move(alias);
     return true;
   }
@@ -91,24 +91,26 @@ std::string WithAliases(std::string library_bytes, const std::vector<Dependency>
 
 std::string SharedDependency(const std::string& library, const Dependency& dependency) {
   return StrCat(library, " brings ", dependency.path, ", and the code of ",
-                MappedPath(dependency.mapped),
+                MappedPath(dependency.mapped.get()),
                 ", as it was when it was mapped, runs in its place: ",
                 "the process has one object of the name ", dependency.name,
                 "; give one of them another name, or start a new process [LD016]");
 }
 
-void MapDependency(const Dependency& dependency) {
+void* MapDependency(const Dependency& dependency) {
   // A path under which the process has other content, as it was before a rebuild, is spelled
   // otherwise: the loader compares the letters first.
   std::string folder = DirName(dependency.path);
   const std::string name = BaseName(dependency.path);
   std::string path = JoinPath(folder, name);
-  for (void* mapped = MappedAs(path); mapped != nullptr && !IsContentOf(mapped, path);
-       mapped = MappedAs(path)) {
+  for (Mapped mapped = MappedAs(path);
+       mapped != nullptr && !IsContentOf(mapped.get(), dependency.path); mapped = MappedAs(path)) {
     folder += "/.";
     path = StrCat(folder, "/", name);
   }
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) (void)dlerror();
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) (void)dlerror();
+  return handle;
 }
 
 }  // namespace opwright

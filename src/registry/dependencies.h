@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "registry/elf_file.h"
+#include "registry/mapped.h"
 
 namespace opwright {
 
@@ -17,7 +18,7 @@ struct Dependency {
   size_t name_at = 0;  // in the library's file
   std::string path;  // of the file that the search path leads to
   bool by_origin = false;  // a copy of the library elsewhere does not find it
-  void* mapped = nullptr;  // what the loader takes for the name without searching
+  Mapped mapped;  // what the loader takes for the name without searching
   bool differs = false;  // and that is another content
   std::string alias;  // the name by which a copy needs it; "" for its own
 };
@@ -34,8 +35,8 @@ std::string WithAliases(std::string library_bytes, const std::vector<Dependency>
 // The words for a dependency that is not taken, because of the one that is. [LD016]
 std::string SharedDependency(const std::string& library, const Dependency& dependency);
 
-// Maps a dependency under a path of its own, so that its own $ORIGIN is its folder. It stays. One
-// that cannot be mapped is left to the library's own loading, which has the words.
-void MapDependency(const Dependency& dependency);
+// Maps a dependency under a path of its own, so that its own $ORIGIN is its folder. It stays. Null
+// for one that cannot be mapped: it is left to the library's own loading, which has the words.
+void* MapDependency(const Dependency& dependency);
 
 }  // namespace opwright

@@ -2,7 +2,6 @@
 #include "registry/library.h"
 
 #include <algorithm>
-
 #include <cstring>
 
 #include "base/text.h"

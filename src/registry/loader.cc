@@ -50,12 +50,11 @@ struct Content {
   std::string identity;
 };
 
-// Whether what is mapped can be the content that was read: it comes from the same file, which has
-// not been written over.
+// Whether what is mapped is the content that was read, from the same file: a build id does not tell
+// what was done to a file after its link.
 bool IsMappedFrom(void* handle, const Content& content, const ElfFile& elf) {
-  const void* symbol = dlsym(handle, OPWRIGHT_LIBRARY_SYMBOL);
-  return symbol != nullptr && content.inode != 0 && MappedInode(symbol) == content.inode &&
-         MappedBuildId(handle) == elf.build_id;
+  return content.inode != 0 && MappedInode(handle) == content.inode &&
+         IsContent(handle, elf.build_id, content.bytes);
 }
 
 bool StillHolds(const Content& content) {
@@ -67,12 +66,11 @@ bool StillHolds(const Content& content) {
 enum class Known { kNothing, kThisContent, kOther };
 
 Known KnownAs(const Content& content, const ElfFile& elf) {
-  void* mapped = dlopen(content.path.c_str(), RTLD_NOLOAD | RTLD_LAZY);
+  const Mapped mapped = MappedAs(content.path);
   if (mapped == nullptr) return Known::kNothing;
   // One that this process has opened here has another identity, or it would have been found by it.
-  const bool ours = TheProcess().opened.count(mapped) > 0;
-  const bool same = !ours && IsMappedFrom(mapped, content, elf);
-  dlclose(mapped);
+  const bool ours = TheProcess().opened.count(mapped.get()) > 0;
+  const bool same = !ours && IsMappedFrom(mapped.get(), content, elf);
   return same ? Known::kThisContent : Known::kOther;
 }
 
@@ -81,7 +79,10 @@ Known KnownAs(const Content& content, const ElfFile& elf) {
 Expected<void*> Map(const std::string& path, const std::vector<Dependency>& dependencies,
                     const ElfFile& elf, std::vector<std::string>* warnings) {
   const unsigned modes = _mm_getcsr();
-  for (const Dependency& dependency : dependencies) MapDependency(dependency);
+  // They stay, whether the library can be mapped or not.
+  for (const Dependency& dependency : dependencies)
+    if (void* const mapped = MapDependency(dependency); mapped != nullptr)
+      TheProcess().brought.insert(mapped);
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* message = handle == nullptr ? dlerror() : nullptr;
   constexpr unsigned kFlags = 0x3f;  // sticky exception flags, not modes
@@ -105,7 +106,7 @@ std::vector<Dependency> JudgeDependencies(const Content& content, const ElfFile&
                                           std::vector<std::string>* warnings) {
   std::vector<Dependency> dependencies = FindDependencies(elf);
   for (Dependency& dependency : dependencies) {
-    const bool brought = TheProcess().brought.count(dependency.mapped) > 0;
+    const bool brought = TheProcess().brought.count(dependency.mapped.get()) > 0;
     if (dependency.differs && !(may_copy && brought && GiveAlias(content.bytes, &dependency)))
       warnings->push_back(SharedDependency(content.path, dependency));
   }
@@ -117,7 +118,7 @@ void NoteMapped(std::vector<Dependency>* dependencies) {
   for (Dependency& dependency : *dependencies) {
     if (dependency.mapped != nullptr && dependency.alias.empty()) continue;
     dependency.mapped = MappedAs(dependency.alias.empty() ? dependency.name : dependency.alias);
-    TheProcess().brought.insert(dependency.mapped);
+    if (dependency.mapped != nullptr) TheProcess().brought.insert(dependency.mapped.get());
   }
 }
 
@@ -128,7 +129,8 @@ Status WarnOfOthers(const Loaded& loaded, const Content& content) {
   if (!elf.ok()) return elf.TakeError();
   for (Dependency& now : FindDependencies(*elf))
     for (const Dependency& then : loaded.dependencies) {
-      if (then.name != now.name || then.mapped == nullptr || IsContentOf(then.mapped, now.path))
+      if (then.name != now.name || then.mapped == nullptr ||
+          IsContentOf(then.mapped.get(), now.path))
         continue;
       now.mapped = then.mapped;
       loaded.library->Warn(SharedDependency(content.path, now));
@@ -168,8 +170,13 @@ Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFil
     path = *copy;
     handle = Map(path, to_map, elf, &map_warnings);
   }
+  if (!handle.ok()) {
+    Error error = handle.TakeError();
+    // What it lacks may be what another's dependency does not have.
+    for (const std::string& shared : *warnings) error.message += StrCat("; ", shared);
+    return error;
+  }
   warnings->insert(warnings->end(), map_warnings.begin(), map_warnings.end());
-  if (!handle.ok()) return handle.TakeError();
   if (!elf.unique_symbols.empty())
     warnings->push_back(StrCat(
         path, " has unique symbols (", elf.unique_symbols[0],

@@ -3,15 +3,14 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sys/stat.h>
 
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "registry/elf_file.h"
 
 namespace opwright {
 namespace {
@@ -21,13 +20,46 @@ const link_map* MapOf(void* handle) {
   return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map : nullptr;
 }
 
-uint64_t InodeOf(const std::string& path) {
-  struct stat info{};
-  return stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
-}
-
 // Of a part of a note: parts begin at multiples of four bytes.
 size_t PaddedSize(size_t size) { return (size + 3) / 4 * 4; }
+
+// Hex digits, "" when no note has one.
+std::string BuildIdIn(std::string_view notes) {
+  ElfW(Nhdr) note;
+  while (notes.size() >= sizeof note) {
+    memcpy(&note, notes.data(), sizeof note);
+    const size_t desc = sizeof note + PaddedSize(note.n_namesz);
+    const size_t end = desc + PaddedSize(note.n_descsz);
+    if (end > notes.size()) break;
+    if (note.n_type == NT_GNU_BUILD_ID && notes.substr(sizeof note).starts_with({"GNU\0", 4}))
+      return HexOf(notes.substr(desc, note.n_descsz));
+    notes.remove_prefix(end);
+  }
+  return "";
+}
+
+// Of a file; without reading all of one that may be large.
+std::string FileBuildId(const std::string& path) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "re"), fclose);
+  const auto read = [&](uint64_t at, void* to, size_t size) {
+    return fseek(file.get(), static_cast<long>(at), SEEK_SET) == 0 &&
+           fread(to, 1, size, file.get()) == size;
+  };
+  ElfW(Ehdr) header;
+  if (file == nullptr || !read(0, &header, sizeof header) ||
+      memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return "";
+  for (int i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment;
+    if (!read(header.e_phoff + i * sizeof segment, &segment, sizeof segment)) return "";
+    constexpr size_t kLargest = 1 << 16;
+    if (segment.p_type != PT_NOTE || segment.p_filesz > kLargest) continue;
+    std::string notes(segment.p_filesz, '\0');
+    if (!read(segment.p_offset, notes.data(), notes.size())) return "";
+    if (std::string id = BuildIdIn(notes); !id.empty()) return id;
+  }
+  return "";
+}
 
 struct BuildIdSearch {
   const ElfW(Addr) base;
@@ -36,7 +68,11 @@ struct BuildIdSearch {
 
 }  // namespace
 
-void* MappedAs(const std::string& name) { return dlopen(name.c_str(), RTLD_NOLOAD | RTLD_LAZY); }
+Mapped MappedAs(const std::string& name) {
+  void* const handle = dlopen(name.c_str(), RTLD_NOLOAD | RTLD_LAZY);
+  if (handle == nullptr) return nullptr;
+  return {handle, dlclose};
+}
 
 std::string MappedPath(void* handle) {
   const link_map* const map = MapOf(handle);
@@ -51,22 +87,11 @@ std::string MappedBuildId(void* handle) {
       [](dl_phdr_info* info, size_t, void* data) {
         auto* wanted = static_cast<BuildIdSearch*>(data);
         if (info->dlpi_addr != wanted->base) return 0;
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
+        for (int i = 0; i < info->dlpi_phnum && wanted->id.empty(); ++i) {
           const ElfW(Phdr) & segment = info->dlpi_phdr[i];
           if (segment.p_type != PT_NOTE) continue;
-          const auto* at = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
-          const char* const end = at + segment.p_memsz;
-          while (at + sizeof(ElfW(Nhdr)) <= end) {
-            const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
-            const char* name = at + sizeof *note;
-            const char* desc = name + PaddedSize(note->n_namesz);
-            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-                memcmp(name, "GNU", 4) == 0) {
-              wanted->id += HexOf({desc, note->n_descsz});
-              return 1;
-            }
-            at = desc + PaddedSize(note->n_descsz);
-          }
+          const auto* notes = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
+          wanted->id = BuildIdIn({notes, segment.p_memsz});
         }
         return 1;
       },
@@ -74,9 +99,10 @@ std::string MappedBuildId(void* handle) {
   return search.id;
 }
 
-uint64_t MappedInode(const void* address) {
+uint64_t MappedInode(void* handle) {
+  const link_map* const map = MapOf(handle);
   // Line by line: what was mapped last stands low, so that few of many libraries are read.
-  FILE* const maps = fopen("/proc/self/maps", "re");
+  FILE* const maps = map != nullptr ? fopen("/proc/self/maps", "re") : nullptr;
   if (maps == nullptr) return 0;
   char line[PATH_MAX + 128];
   uint64_t found = 0;
@@ -85,26 +111,26 @@ uint64_t MappedInode(const void* address) {
     unsigned long end = 0;
     unsigned long inode = 0;
     if (sscanf(line, "%lx-%lx %*s %*x %*x:%*x %lu", &begin, &end, &inode) == 3 &&
-        reinterpret_cast<uintptr_t>(address) - begin < end - begin)
+        reinterpret_cast<uintptr_t>(map->l_ld) - begin < end - begin)
       found = inode;
   }
   fclose(maps);
   return found;
 }
 
+bool IsContent(void* handle, const std::string& build_id, const std::string& bytes) {
+  if (MappedBuildId(handle) != build_id) return false;
+  if (!build_id.empty()) return true;
+  const std::string path = MappedPath(handle);
+  uint64_t inode = 0;
+  Expected<std::string> mapped = ReadFile(path, &inode);
+  return mapped.ok() && inode != 0 && MappedInode(handle) == inode && *mapped == bytes;
+}
+
 bool IsContentOf(void* handle, const std::string& path) {
-  const link_map* const map = MapOf(handle);
-  const uint64_t mapped = map != nullptr ? MappedInode(map->l_ld) : 0;
-  if (mapped != 0 && mapped == InodeOf(path)) return true;
-  Expected<std::string> bytes = ReadFile(path);
-  if (!bytes.ok()) return false;
-  const std::string build_id = MappedBuildId(handle);
-  Expected<ElfFile> elf = ReadElf(path, *bytes);
-  if (elf.ok() && !(elf->build_id.empty() && build_id.empty())) return elf->build_id == build_id;
-  const std::string old_path = MappedPath(handle);
-  if (mapped == 0 || mapped != InodeOf(old_path)) return false;
-  Expected<std::string> old_bytes = ReadFile(old_path);
-  return old_bytes.ok() && *old_bytes == *bytes;
+  const std::string build_id = FileBuildId(path);
+  Expected<std::string> bytes = build_id.empty() ? ReadFile(path) : std::string();
+  return bytes.ok() && IsContent(handle, build_id, *bytes);
 }
 
 }  // namespace opwright

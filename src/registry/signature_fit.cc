@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/signature_fit.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -131,9 +130,7 @@ Status CheckOrder(const OpwrightOperatorEntry& entry, const OpwrightOpDef& model
        NamesOf(model.attrs, function ? model.num_attrs : 0)},
   };
   for (const auto& list : lists) {
-    if (list.built == list.listed || !std::is_permutation(list.built.begin(), list.built.end(),
-                                                          list.listed.begin(), list.listed.end()))
-      continue;
+    if (!IsReordered(list.built, list.listed)) continue;
     return MakeError(
         "RG011", StrCat("the kernel ", entry.kernel->name, " was built for the ", list.what, " ",
                         Join(list.built, ", "), ", in this order, and the metadef of ", model.name,

@@ -64,7 +64,7 @@ Status Infer(const Launch& launch, InferredOutput* result, Arena& arena) {
   return {};
 }
 
-OpwrightTensor TensorOf(OpwrightDType dtype, int32_t ndim, int64_t* shape) {
+OpwrightTensor ShapeOnlyTensor(OpwrightDType dtype, int32_t ndim, int64_t* shape) {
   static char never_read;  // only an empty tensor has no data
   OpwrightTensor tensor = {};
   tensor.data = &never_read;

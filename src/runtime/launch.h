@@ -59,6 +59,6 @@ struct InferredOutput {
 Status Infer(const Launch& launch, InferredOutput* result, Arena& arena);
 
 // An input for Infer, which reads no data. The shape must live as long as it.
-OpwrightTensor TensorOf(OpwrightDType dtype, int32_t ndim, int64_t* shape);
+OpwrightTensor ShapeOnlyTensor(OpwrightDType dtype, int32_t ndim, int64_t* shape);
 
 }  // namespace opwright

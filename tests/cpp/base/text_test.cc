@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "base/sha256.h"
 
 namespace opwright {
@@ -29,6 +32,15 @@ TEST(JsonQuote, EscapesControlsAndReplacesBrokenUtf8) {
 TEST(HexOf, WritesTwoDigitsForEachByte) {
   EXPECT_EQ(HexOf(std::string_view("\x00\x0f\xa5\xff", 4)), "000fa5ff");
   EXPECT_EQ(HexOf(""), "");
+}
+
+TEST(IsReordered, IsSoOfOneSetOfNamesInTwoOrders) {
+  const std::vector<std::string> names = {"x", "y", "z"};
+  EXPECT_TRUE(IsReordered(names, std::vector<std::string>{"y", "x", "z"}));
+  EXPECT_FALSE(IsReordered(names, names));
+  EXPECT_FALSE(IsReordered(names, std::vector<std::string>{"y", "x"}));
+  EXPECT_FALSE(IsReordered(names, std::vector<std::string>{"x", "y", "w"}));
+  EXPECT_FALSE(IsReordered({}, {}));
 }
 
 TEST(Demangle, LeavesWhatIsNotMangled) {

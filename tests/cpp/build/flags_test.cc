@@ -45,6 +45,23 @@ TEST(Flags, RelativeFoldersBecomeAbsolute) {
   EXPECT_EQ(flags->include_dirs.size(), 2u);
 }
 
+TEST(Flags, TheCompilersOwnFoldersNeedNotBeThere) {
+  const std::string absolute = AbsolutePath("no/root");
+  for (const std::vector<std::string>& given :
+       {std::vector<std::string>{"--sysroot=no/root"}, {"--sysroot", "no/root"}}) {
+    const auto flags = ReadFlags(given, "");
+    ASSERT_TRUE(flags.ok());
+    EXPECT_EQ(flags->compile, std::vector<std::string>{"--sysroot=" + absolute});
+    EXPECT_TRUE(flags->warnings.empty());
+  }
+  const auto flags =
+      ReadFlags({"-isysroot", "no/root", "-iprefix", "/a/", "-iwithprefix", "b"}, "");
+  ASSERT_TRUE(flags.ok());
+  EXPECT_EQ(flags->compile, (std::vector<std::string>{"-isysroot", absolute, "-iprefix", "/a/",
+                                                      "-iwithprefix", "b"}));
+  EXPECT_EQ(ReadFlags({"--sysroot"}, "").error().id, "BD018");
+}
+
 TEST(Flags, ArchitectureIsRecordedUnderANameThatCanBeChecked) {
   EXPECT_EQ(ReadFlags({}, "x86-64")->march, "");
   EXPECT_EQ(ReadFlags({"-march=x86-64-v3"}, "")->march, "x86-64-v3");

@@ -128,6 +128,27 @@ TEST_F(HeaderThatAppears, InAFolderOfTheEnvironment) {
   Expect(Ask("<x.h>"), "later/x.h");
 }
 
+// The kernel's own headers take the system's; links stand for them in another root.
+TEST_F(HeaderThatAppears, InAFolderOfAnotherRoot) {
+  for (const std::string name : {"apart", "joined", "isysroot"}) {
+    const std::string root = name + "/usr/include", placed = StrCat("<of_", name, ".h>");
+    ASSERT_TRUE(MakeFolders(DirName(Path(root))).ok());
+    ASSERT_EQ(symlink("/usr/include", Path(root).c_str()), 0);
+    const std::string local = name + "/usr/local/include/";
+    Write(local + "other.h", "");
+    const std::vector<std::string> flags =
+        name == "apart"    ? std::vector<std::string>{"--sysroot", "@/apart"}
+        : name == "joined" ? std::vector<std::string>{"--sysroot=@/joined"}
+                           : std::vector<std::string>{"-isysroot", "@/isysroot"};
+    Expect(Ask(placed), StrCat(local, "of_", name, ".h"), flags);
+  }
+}
+
+TEST_F(HeaderThatAppears, InAFolderOfThePrefix) {
+  Write("inc/other.h", "");
+  Expect(Ask("<x.h>"), "inc/x.h", {"-iprefix", "@/", "-iwithprefix", "inc"});
+}
+
 TEST_F(HeaderThatAppears, AskedForByAHeader) {
   Write("op/sub/config.h", Ask("\"x.h\""));
   Expect("#include \"sub/config.h\"\n", "op/sub/x.h");

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
+
 namespace opwright::build {
 namespace {
 
@@ -53,6 +55,23 @@ TEST(ScannerClasses, CommentsStringsAndRawStringsAreNoCode) {
           "// spliced \\\nclass G : public OpKernelBase {};\n"
           "const int c = 1'000; const char q = '\"'; class HKernel : public OpKernelBase {};"),
       Names{"h"});
+}
+
+// The comment of each line goes on to the next, and the class is code.
+TEST(ScannerPreprocessor, ACommentBehindALiteralIsOne) {
+  for (const char* line :
+       {"#define Q '\"'", "#define Q '\\''", "#define Q \"\\\"\"", "#define Q \"'\"",
+        "#define Q u8'\"'", "#if 1'000'0 > 2", "#define Q R\"(\")\"", "#define Q R\"x(/* )\" )x\"",
+        "#define Q \"a\\\n\\\"\"", "#include \"x.h\""})
+    EXPECT_EQ(Ops(StrCat(line, " /* over {\n lines */\nclass AKernel : public OpKernelBase {};\n")),
+              Names{"a"})
+        << line;
+}
+
+TEST(ScannerPreprocessor, WhatLooksLikeACommentInALiteralIsNone) {
+  for (const char* line : {"#define Q \"/*\"", "#define Q \"\\\"/*\"", "#define Q '/*'",
+                           "#define Q '\"' \"/*\"", "#error don't /* do"})
+    EXPECT_EQ(Ops(StrCat(line, "\nclass AKernel : public OpKernelBase {};\n")), Names{"a"}) << line;
 }
 
 TEST(ScannerClasses, OnlyDirectlyAndAtNamespaceScope) {

@@ -6,42 +6,43 @@
 namespace opwright::check {
 namespace {
 
-constexpr char kSource[] = R"cc(#include <opwright/kernel.h>
-                                using opwright::View;
-                                template <class T>
-                                void Copy(View<const T> x, View<T> y) {
-                                  for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] = x.Data()[i];
-                                }
-                                OPWRIGHT_FUNCTION(copied, Copy)
-                                template <class T>
-                                void CopyGrad(View<const T>, View<const T> g, View<T> gx) {
-                                  for (int64_t i = 0; i < g.Size(); ++i) gx.Data()[i] = g.Data()[i];
-                                }
-                                OPWRIGHT_FUNCTION(copied_grad, CopyGrad)
+constexpr char kSource[] = R"cc(
+#include <opwright/kernel.h>
+  using opwright::View;
+  template <class T>
+  void Copy(View<const T> x, View<T> y) {
+    for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] = x.Data()[i];
+  }
+  OPWRIGHT_FUNCTION(copied, Copy)
+  template <class T>
+  void CopyGrad(View<const T>, View<const T> g, View<T> gx) {
+    for (int64_t i = 0; i < g.Size(); ++i) gx.Data()[i] = g.Data()[i];
+  }
+  OPWRIGHT_FUNCTION(copied_grad, CopyGrad)
 
-                                template <class T>
-                                void Steep(View<const T> x, View<T> y) {
-                                  for (int64_t i = 0; i < y.Size(); ++i) {
-                                    T v = x.Data()[i];
-                                    for (int k = 0; k < 4; ++k) v *= v;
-                                    y.Data()[i] = v;
-                                  }
-                                }
-                                OPWRIGHT_FUNCTION(steep, Steep)
-                                void Aside(View<const double> x, View<double> y) {
-                                  Steep(x, y);
-                                  for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] *= 1.01;
-                                }
-                                void Aside(View<const float> x, View<float> y) { Steep(x, y); }
-                                OPWRIGHT_FUNCTION(steep_aside, Aside)
-                                void SteepGrad(View<const float> x, View<const float> g, View<float> gx) {
-                                  for (int64_t i = 0; i < g.Size(); ++i) {
-                                    const double v = x.Data()[i], p = v * v * v;
-                                    gx.Data()[i] = static_cast<float>(16 * p * p * p * p * p * g.Data()[i]);
-                                  }
-                                }
-                                OPWRIGHT_FUNCTION(steep_grad, SteepGrad)
-                                OPWRIGHT_FUNCTION(steep_aside_grad, SteepGrad)
+  template <class T>
+  void Steep(View<const T> x, View<T> y) {
+    for (int64_t i = 0; i < y.Size(); ++i) {
+      T v = x.Data()[i];
+      for (int k = 0; k < 4; ++k) v *= v;
+      y.Data()[i] = v;
+    }
+  }
+  OPWRIGHT_FUNCTION(steep, Steep)
+  void Aside(View<const double> x, View<double> y) {
+    Steep(x, y);
+    for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] *= 1.01;
+  }
+  void Aside(View<const float> x, View<float> y) { Steep(x, y); }
+  OPWRIGHT_FUNCTION(steep_aside, Aside)
+  void SteepGrad(View<const float> x, View<const float> g, View<float> gx) {
+    for (int64_t i = 0; i < g.Size(); ++i) {
+      const double v = x.Data()[i], p = v * v * v;
+      gx.Data()[i] = static_cast<float>(16 * p * p * p * p * p * g.Data()[i]);
+    }
+  }
+  OPWRIGHT_FUNCTION(steep_grad, SteepGrad)
+  OPWRIGHT_FUNCTION(steep_aside_grad, SteepGrad)
 )cc";
 
 const std::string& Library() {

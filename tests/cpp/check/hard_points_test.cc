@@ -226,8 +226,10 @@ TEST(HardPoints, AKinkIsDecidedByTheSlopesOfItsSides) {
 TEST(HardPoints, AShareThatIsLeftOutIsToldWhenItIsLarge) {
   const OperatorReport op = CheckOne(Library(), "arc_cosine_wide");
   const GradientRow& row = *RowOf(op, "x");
-  const std::string share = PercentText(static_cast<double>(row.skipped) /
-                                        static_cast<double>(row.skipped + row.elements));
+  char share[16];
+  snprintf(
+      share, sizeof share, "%.2g %%",
+      100.0 * static_cast<double>(row.skipped) / static_cast<double>(row.skipped + row.elements));
   const Finding* found = FindingOf(op, "CK020");
   ASSERT_NE(found, nullptr) << TextOf(op);
   EXPECT_EQ(found->severity, Severity::kWarning);

@@ -6,8 +6,12 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "base/sha256.h"
 #include "registry/kernels.h"
@@ -23,12 +27,11 @@ class Dependencies : public testing::Test {
   // folder/libNAME.so, whose NAME() is the value.
   std::string WriteDependency(const std::string& folder, const std::string& name, int value,
                               const std::string& flags = "") {
-    std::filesystem::create_directories(Path(folder));
-    const std::string made = Path("made.so"), path = Path(StrCat(folder, "/lib", name, ".so"));
-    CompileObject(StrCat("int ", name, "(void) { return ", value, "; }"), made,
-                  StrCat("-Wl,-soname,lib", name, ".so ", flags));
-    std::filesystem::rename(made, path);  // what is mapped stays as it was
-    return path;
+    return WriteObject(folder, name, StrCat("int ", name, "(void) { return ", value, "; }"), flags);
+  }
+  // The same with nothing that its library takes.
+  std::string WriteWithoutIt(const std::string& folder, const std::string& name) {
+    return WriteObject(folder, name, "int nothing(void) { return 0; }");
   }
 
   // folder/libscale.so, which multiplies by NAME() * factor and finds libNAME.so beside itself.
@@ -42,6 +45,15 @@ class Dependencies : public testing::Test {
     return path;
   }
 
+  static Expected<LibraryHandle> LoadPinned(const std::string& path) {
+    return LoadLibrary(path, Sha256Hex(*ReadFile(path)));
+  }
+  // What is said of a library that lacks NAME().
+  static std::string Lacks(const std::string& path, const std::string& name) {
+    return StrCat(path, ": undefined symbol ", name,
+                  "; link what defines it, or import the framework that does before loading");
+  }
+
   static double TimesOne(const std::string& path) {
     return CallScale(*FindOrFail(*LoadOrFail(path), "scale"), 1);
   }
@@ -50,6 +62,16 @@ class Dependencies : public testing::Test {
   }
 
  private:
+  std::string WriteObject(const std::string& folder, const std::string& name,
+                          const std::string& code, const std::string& flags = "") {
+    std::filesystem::create_directories(Path(folder));
+    const std::string made = Path("made.so"), path = Path(StrCat(folder, "/lib", name, ".so"));
+    CompileObject(code, made, StrCat("-Wl,-soname,lib", name, ".so ", flags));
+    // What is mapped stays as it was.
+    EXPECT_TRUE(WriteFileAtomic(path, *ReadFile(made)).ok());
+    return path;
+  }
+
   TempFolder folder_;
 };
 
@@ -76,10 +98,74 @@ TEST_F(Dependencies, AsPinnedFilesAreTwoToo) {
   WriteDependency("b", "helper_pinned", 5);
   for (const auto& [folder, factor, expected] : {std::tuple("a", 1, 3), std::tuple("b", 10, 50)}) {
     const std::string path = WriteScale(folder, "helper_pinned", factor);
-    Expected<LibraryHandle> loaded = LoadLibrary(path, Sha256Hex(*ReadFile(path)));
+    Expected<LibraryHandle> loaded = LoadPinned(path);
     ASSERT_TRUE(loaded.ok()) << loaded.error().Text();
     EXPECT_EQ(CallScale(*FindOrFail(**loaded, "scale"), 1), expected);
   }
+}
+
+// Files of two devices may have one number.
+TEST_F(Dependencies, OfOneNumberOnTwoDevicesAreTwo) {
+  bool could = true;
+  std::thread([&] {  // with mounts of its own
+    could = unshare(CLONE_NEWNS) == 0 && mount("", "/", "", MS_REC | MS_PRIVATE, "") == 0;
+    for (const std::string flags : {"", "-Wl,--build-id=none"}) {
+      const std::string name = flags.empty() ? "helper_number" : "helper_number_plain";
+      const std::string a = "a_" + name, b = "b_" + name;
+      for (const std::string& folder : {a, b}) {
+        std::filesystem::create_directories(Path(folder));
+        could = could && mount("tmpfs", Path(folder).c_str(), "tmpfs", 0, "") == 0;
+      }
+      if (!could) return;
+      struct stat first{}, second{};
+      stat(WriteDependency(a, name, 3, flags).c_str(), &first);
+      stat(WriteDependency(b, name, 5, flags).c_str(), &second);
+      EXPECT_EQ(first.st_ino, second.st_ino);
+      EXPECT_EQ(TimesOne(WriteScale(a, name, 1)), 3);
+      EXPECT_EQ(TimesOne(WriteScale(b, name, 10)), 50);
+    }
+  })
+      .join();
+  if (!could) GTEST_SKIP() << "needs the right to mount";
+}
+
+TEST_F(Dependencies, CorrectedAfterALoadThatFailedAreTaken) {
+  for (const bool pinned : {false, true}) {
+    const std::string name = pinned ? "helper_fixed_pinned" : "helper_fixed";
+    WriteDependency("a", name, 3);
+    const std::string path = WriteScale("a", name, 1);
+    WriteWithoutIt("a", name);
+    Expected<LibraryHandle> first = LoadPinned(path);
+    ASSERT_FALSE(first.ok());
+    EXPECT_EQ(first.error().id, "LD010");
+    WriteDependency("a", name, 5);
+    Expected<LibraryHandle> second = pinned ? LoadPinned(path) : LoadLibrary(path);
+    ASSERT_TRUE(second.ok()) << second.error().Text();
+    EXPECT_EQ(CallScale(*FindOrFail(**second, "scale"), 1), 5);
+    EXPECT_TRUE((*second)->warnings().empty());
+  }
+}
+
+TEST_F(Dependencies, OfTheProcessAreNamedWhereTheyLackWhatALibraryTakes) {
+  const std::string own = WriteWithoutIt("own", "helper_lacks");
+  const std::string brought = WriteDependency("a", "helper_lacks", 3);
+  const std::string path = WriteScale("a", "helper_lacks", 1);
+  void* const handle = dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(handle, nullptr) << dlerror();
+  Expected<LibraryHandle> loaded = LoadLibrary(path);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().id, "LD010");
+  EXPECT_EQ(loaded.error().message,
+            StrCat(Lacks(path, "helper_lacks"), "; ", path, " brings ", brought,
+                   ", and the code of ", own,
+                   ", as it was when it was mapped, runs in its place: the process has one object "
+                   "of the name libhelper_lacks.so; give one of them another name, or start a new "
+                   "process [LD016]"));
+  // Nothing of it is held: when the process has closed its own, the library's is taken.
+  dlclose(handle);
+  EXPECT_EQ(dlopen("libhelper_lacks.so", RTLD_NOLOAD | RTLD_LAZY), nullptr);
+  EXPECT_EQ(TimesOne(path), 3);
+  EXPECT_TRUE(Warnings(path).empty());
 }
 
 TEST_F(Dependencies, RebuiltTogetherWithTheirLibraryRunTheirNewCode) {
