@@ -34,9 +34,8 @@ std::string NameOf(const std::string& seed, size_t length) {
   return name;
 }
 
-}  // namespace
-
-std::vector<Dependency> FindDependencies(const ElfFile& elf) {
+// Those that the file itself names.
+std::vector<Dependency> OfFile(const ElfFile& elf) {
   const char* const first = getenv("LD_LIBRARY_PATH");  // goes before RUNPATH
   std::vector<std::string> folders = Split(first == nullptr ? "" : first, ':');
   folders.insert(folders.end(), elf.search_path.begin(), elf.search_path.end());
@@ -58,6 +57,27 @@ std::vector<Dependency> FindDependencies(const ElfFile& elf) {
           dependency.mapped != nullptr && !IsContentOf(dependency.mapped.get(), dependency.path);
       found.push_back(std::move(dependency));
       break;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Dependency> FindDependencies(const ElfFile& elf) {
+  std::vector<Dependency> found = OfFile(elf);
+  for (size_t i = 0; i < found.size(); ++i) {  // which grows
+    Expected<std::string> bytes = ReadFile(found[i].path);
+    if (!bytes.ok()) continue;
+    Expected<ElfFile> own = ReadElf(found[i].path, *bytes);
+    if (!own.ok()) continue;  // the loader has the words
+    for (Dependency& further : OfFile(*own)) {
+      if (std::any_of(found.begin(), found.end(),
+                      [&](const Dependency& one) { return one.name == further.name; }))
+        continue;
+      further.name_at = 0;
+      further.by_origin = false;
+      found.push_back(std::move(further));
     }
   }
   return found;

@@ -15,7 +15,7 @@ namespace opwright {
 
 struct Dependency {
   std::string name;  // as the library needs it
-  size_t name_at = 0;  // in the library's file
+  size_t name_at = 0;  // in the library's file; 0 for one that a dependency needs
   std::string path;  // of the file that the search path leads to
   bool by_origin = false;  // a copy of the library elsewhere does not find it
   Mapped mapped;  // what the loader takes for the name without searching
@@ -23,6 +23,7 @@ struct Dependency {
   std::string alias;  // the name by which a copy needs it; "" for its own
 };
 
+// Of the library, then of its dependencies.
 std::vector<Dependency> FindDependencies(const ElfFile& elf);
 
 // Gives the dependency a name that no other content of this process has. False where the name

@@ -29,6 +29,12 @@ class Dependencies : public testing::Test {
                               const std::string& flags = "") {
     return WriteObject(folder, name, StrCat("int ", name, "(void) { return ", value, "; }"), flags);
   }
+  // folder/libOUTER.so, whose OUTER() is NAME() of folder/libNAME.so.
+  void WriteOuter(const std::string& folder, const std::string& outer, const std::string& name) {
+    WriteObject(folder, outer,
+                StrCat("int ", name, "(void);\nint ", outer, "(void) { return ", name, "(); }"),
+                StrCat("-L'", Path(folder), "' -l", name, " -Wl,-rpath,'$ORIGIN'"));
+  }
   // The same with nothing that its library takes.
   std::string WriteWithoutIt(const std::string& folder, const std::string& name) {
     return WriteObject(folder, name, "int nothing(void) { return 0; }");
@@ -102,6 +108,29 @@ TEST_F(Dependencies, AsPinnedFilesAreTwoToo) {
     ASSERT_TRUE(loaded.ok()) << loaded.error().Text();
     EXPECT_EQ(CallScale(*FindOrFail(**loaded, "scale"), 1), expected);
   }
+}
+
+TEST_F(Dependencies, OfADependencyAreSharedWithAWarning) {
+  WriteDependency("a", "helper_below", 3);
+  WriteOuter("a", "outer_below", "helper_below");
+  WriteDependency("b", "helper_below", 5);
+  EXPECT_EQ(TimesOne(WriteScale("b", "helper_below", 10)), 50);
+  const std::string second = WriteScale("a", "outer_below", 1);
+  EXPECT_EQ(TimesOne(second), 5) << "of b";
+  const std::vector<std::string> warnings = Warnings(second);
+  ASSERT_EQ(warnings.size(), 1u);
+  for (const char* words : {"a/libhelper_below.so", "b/libhelper_below.so", "[LD016]"})
+    EXPECT_NE(warnings[0].find(words), std::string::npos) << warnings[0];
+}
+
+TEST_F(Dependencies, OfADependencyAreNotTakenForALibrarysOwn) {
+  WriteDependency("a", "helper_first", 3);
+  WriteOuter("a", "outer_first", "helper_first");
+  WriteDependency("b", "helper_first", 5);
+  EXPECT_EQ(TimesOne(WriteScale("a", "outer_first", 1)), 3);
+  const std::string second = WriteScale("b", "helper_first", 10);
+  EXPECT_EQ(TimesOne(second), 50);
+  EXPECT_TRUE(Warnings(second).empty());
 }
 
 // Files of two devices may have one number.
