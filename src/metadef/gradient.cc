@@ -129,12 +129,30 @@ class Binder {
           StrCat("write \"param_type\": \"", KindText(source->param_type), "\" for ", own->name));
   }
 
+  // A backward operator with no grad_OUTPUT means it by another name.
+  bool TakesNoGradient() const {
+    return std::none_of(backward_->inputs.begin(), backward_->inputs.end(),
+                        [](const Param& param) { return param.name.starts_with(kGrad); });
+  }
+
+  // Of the only output that has one; "" where there are several or none.
+  std::string TheGradient() const {
+    std::string only;
+    for (const Param& output : forward_.outputs) {
+      if (!IsFloat(output)) continue;
+      if (!only.empty()) return "";
+      only = StrCat(kGrad, output.name);
+    }
+    return only;
+  }
+
   void UnknownInput(const std::string& name, bool long_form) {
     std::vector<std::string> names = Names(forward_.inputs);
     for (const Param& output : forward_.outputs) names.push_back(output.name);
     for (const Param& output : forward_.outputs)
       if (IsFloat(output)) names.push_back(StrCat(kGrad, output.name));
-    const std::string nearest = Nearest(name, names);
+    const std::string nearest =
+        !long_form && TakesNoGradient() ? TheGradient() : Nearest(name, names);
     const std::string what = long_form ? StrCat("\"inputs\" has ", name, ", which")
                                        : StrCat("the input ", name, " of ", backward_->name);
     Say("MD034", StrCat(what, " is no input, output or gradient of an output of ", forward_.name),

@@ -56,6 +56,17 @@ TEST(Gradient, NamesAreReportedBesideOtherErrors) {
             (std::vector<std::string>{"MD034", "MD028", "MD032"}));
 }
 
+TEST(Gradient, ABackwardOperatorWithoutAGradientIsToldItsName) {
+  const auto forward = Good(Op(Float("x"), Float("loss"), R"(, "gradient": "g")", "f"))[0];
+  const auto hint = [&](std::string_view inputs) {
+    const Operator backward =
+        Good(Op(inputs, Float("grad_x"), R"(, "shape_rule": "forward")", "g"))[0];
+    return BindGradient(forward, backward).error().diagnostics[0].hint;
+  };
+  EXPECT_EQ(hint(Float("x") + "," + Float("dloss")), "write grad_loss");
+  EXPECT_EQ(hint(Float("grad_loss") + "," + Float("los")), "write loss");
+}
+
 TEST(Gradient, ShortFormGoesByNames) {
   const Binding binding =
       BindGradient(Forward(), Backward(Float("grad_y") + "," + Float("w") + "," + Float("y"),
