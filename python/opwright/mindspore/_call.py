@@ -5,7 +5,6 @@ which MindSpore's compiler reads in place of Operator.__call__."""
 from __future__ import annotations
 
 import mindspore as ms
-from mindspore.graph import api
 
 from opwright import _arguments
 from opwright._operator import Operator
@@ -31,12 +30,8 @@ def custom_for(op: Operator, attrs: dict) -> Custom:
 
 
 def forget_rules() -> None:
-    """A rule was bound: primitives and compiled functions with those before are made anew."""
+    """A rule was bound: primitives with those before are made anew."""
     _customs.clear()
-    api.ms_compile_cache.clear()
-    for compiled in api.cells_compile_cache.values():
-        compiled.clear()
-    api._pynative_executor.clear_res()  # the gradients of compiled functions
 
 
 _TENSORS = (ms.Tensor, ms.Parameter)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from opwright import _errors
+from opwright.mindspore import _graphs
 from opwright.mindspore._checked import Checked, made
 from opwright.mindspore._verdict import Constant
 
@@ -87,6 +88,8 @@ class _Place(Constant):
 
     def __infer__(self, named, *inputs):
         self._custom.check_call(len(inputs), named["value"])
+        if self._custom._operator is not None:
+            _graphs.meet(self._custom._operator)
         return {"dtype": None, "shape": None, "value": self._custom.copied(Checked)}
 
 
