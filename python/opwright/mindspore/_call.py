@@ -10,7 +10,8 @@ from opwright import _arguments
 from opwright._operator import Operator
 from opwright.mindspore import _attributes
 from opwright.mindspore._attributes import MINDSPORE
-from opwright.mindspore._custom import Custom, make_custom
+from opwright.mindspore._checked import Arguments, made
+from opwright.mindspore._custom import Custom
 
 # One primitive for each operator and attributes, with the rules that are bound now.
 _customs: dict[tuple, Custom] = {}
@@ -20,13 +21,13 @@ _MOST = 1000  # a value that changes with every step makes a primitive each time
 def custom_for(op: Operator, attrs: dict) -> Custom:
     known = _attributes.known(op.definition, attrs) if attrs else {}
     key = (op.key, op._core.backward_key, repr(sorted(known.items())) if known else "")
-    made = _customs.get(key)
-    if made is None:
+    custom = _customs.get(key)
+    if custom is None:
         if len(_customs) >= _MOST:
             _customs.clear()
-        made = _customs[key] = make_custom((op,), known)
-    made.hold(op)
-    return made
+        custom = _customs[key] = made(Custom, Arguments(op), known)
+    custom.hold(op)
+    return custom
 
 
 def forget_rules() -> None:
