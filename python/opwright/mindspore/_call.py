@@ -5,13 +5,13 @@ which MindSpore's compiler reads in place of Operator.__call__."""
 from __future__ import annotations
 
 import mindspore as ms
-from mindspore.graph import api
 
 from opwright import _arguments
 from opwright._operator import Operator
 from opwright.mindspore import _attributes
 from opwright.mindspore._attributes import MINDSPORE
-from opwright.mindspore._custom import Custom, make_custom
+from opwright.mindspore._checked import Arguments, made
+from opwright.mindspore._custom import Custom
 
 # One primitive for each operator and attributes, with the rules that are bound now.
 _customs: dict[tuple, Custom] = {}
@@ -21,22 +21,18 @@ _MOST = 1000  # a value that changes with every step makes a primitive each time
 def custom_for(op: Operator, attrs: dict) -> Custom:
     known = _attributes.known(op.definition, attrs) if attrs else {}
     key = (op.key, op._core.backward_key, repr(sorted(known.items())) if known else "")
-    made = _customs.get(key)
-    if made is None:
+    custom = _customs.get(key)
+    if custom is None:
         if len(_customs) >= _MOST:
             _customs.clear()
-        made = _customs[key] = make_custom((op,), known)
-    made.hold(op)
-    return made
+        custom = _customs[key] = made(Custom, Arguments(op), known)
+    custom.hold(op)
+    return custom
 
 
 def forget_rules() -> None:
-    """A rule was bound: primitives and compiled functions with those before are made anew."""
+    """A rule was bound: primitives with those before are made anew."""
     _customs.clear()
-    api.ms_compile_cache.clear()
-    for compiled in api.cells_compile_cache.values():
-        compiled.clear()
-    api._pynative_executor.clear_res()  # the gradients of compiled functions
 
 
 _TENSORS = (ms.Tensor, ms.Parameter)

@@ -4,6 +4,8 @@ checked before MindSpore sees it."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from mindspore import ops
 from mindspore.common import dtype as mstype
 
@@ -12,6 +14,17 @@ from opwright._definition import OPTIONAL
 from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _pyfunc, _target
 from opwright.mindspore._attributes import from_reg_info, plain
 from opwright.mindspore._dtypes import tensor_type_of
+
+
+class Arguments(NamedTuple):
+    """Of Checked."""
+
+    func: object
+    out_shape: object = None
+    out_dtype: object = None
+    func_type: str = "pyfunc"
+    bprop: object = None
+    reg_info: dict | None = None
 
 
 class Checked(ops.Custom):
@@ -29,7 +42,7 @@ class Checked(ops.Custom):
         self._count = None  # of inputs, when only the bprop says it
         # What was found: a copy is of that, whatever has come under the name since.
         func = target.operator if target.operator is not None else target.func
-        self._arguments = (func, out_shape, out_dtype, func_type, bprop, reg_info)
+        self._arguments = Arguments(func, out_shape, out_dtype, func_type, bprop, reg_info)
         self._gradient = None
         _declared.check_constants(target.name, out_shape, out_dtype)
         if target.operator is not None:
@@ -93,7 +106,7 @@ class Checked(ops.Custom):
         """The rule that is bound now, whose faults are told at once."""
         bound = (self._operator._core.backward_key, self._operator.python_bprop)
         if self._bound != bound:
-            self._rule = _gradient.rule_of(self._operator, self._arguments[4])
+            self._rule = _gradient.rule_of(self._operator, self._arguments.bprop)
             self._bound = bound
             self._gradient = None
 
@@ -217,7 +230,7 @@ class Checked(ops.Custom):
         return made(kind, self._arguments, self._own_attrs)
 
 
-def made(kind, arguments: tuple, attrs: dict):
+def made(kind, arguments: Arguments, attrs: dict):
     """A primitive with attributes as add_prim_attr takes them."""
     primitive = kind(*arguments)
     for name, value in attrs.items():

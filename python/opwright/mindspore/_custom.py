@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from opwright import _errors
+from opwright.mindspore import _graphs
 from opwright.mindspore._checked import Checked, made
 from opwright.mindspore._verdict import Constant
 
@@ -64,8 +65,9 @@ class Custom(Checked):
 
     def hold(self, operator) -> None:
         """The same operator by a handle that is open: the one before may have been closed."""
-        self._operator = operator
-        self._arguments = (operator, *self._arguments[1:])
+        if self._operator is not operator:
+            self._operator = operator
+            self._arguments = self._arguments._replace(func=operator)
 
     def __deepcopy__(self, memo):
         """One of its own, as a copied model wants it. MindSpore's own copy fails."""
@@ -87,8 +89,6 @@ class _Place(Constant):
 
     def __infer__(self, named, *inputs):
         self._custom.check_call(len(inputs), named["value"])
+        if self._custom._operator is not None:
+            _graphs.meet(self._custom._operator)
         return {"dtype": None, "shape": None, "value": self._custom.copied(Checked)}
-
-
-def make_custom(arguments: tuple, attrs: dict) -> Custom:
-    return made(Custom, arguments, attrs)

@@ -10,6 +10,7 @@ import mindspore as ms
 from mindspore.graph.api import _pynative_executor
 
 from opwright._operator import Operator
+from opwright.mindspore import _graphs
 from opwright.mindspore._call import Call, construct, forget_rules
 
 # MindSpore's compiler reads this method of an operator that it meets.
@@ -42,6 +43,7 @@ def closing() -> None:
 
 def rule_bound(key: int) -> None:
     forget_rules()
+    _graphs.forget(key)
 
 
 def follow() -> None:

@@ -5,12 +5,13 @@ in every mode, before MindSpore reads it."""
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import os
 import textwrap
 import types
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import mindspore as ms
 
@@ -34,7 +35,10 @@ _SYNTAX = {
     ast.Nonlocal: "nonlocal",
     ast.AsyncWith: "async",
 }
-_OURS = (os.path.dirname(ms.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
+_NOT_USERS = (
+    os.path.dirname(ms.__file__) + os.sep,
+    os.path.dirname(os.path.dirname(__file__)) + os.sep,
+)
 
 
 def refuse_python_only(op: str, rule: types.FunctionType, tree: ast.AST | None = None) -> None:
@@ -44,7 +48,7 @@ def refuse_python_only(op: str, rule: types.FunctionType, tree: ast.AST | None =
     waiting = [(rule, tree or tree_of(rule))]
     while waiting:
         function, tree = waiting.pop()
-        if function in seen or function.__code__.co_filename.startswith(_OURS):
+        if function in seen or function.__code__.co_filename.startswith(_NOT_USERS):
             continue
         seen.add(function)
         if what := _found(function, tree):
@@ -68,10 +72,7 @@ def tree_of(function: types.FunctionType) -> ast.AST:
 
 def _found(function: types.FunctionType, tree: ast.AST) -> str | None:
     """What in the function cannot be compiled, in words."""
-    codes = [function.__code__]
-    while codes:
-        code = codes.pop()
-        codes += [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    for code in _codes_in(function.__code__):
         for name in _METHODS:
             if name in code.co_names:
                 return f"uses .{name}()"
@@ -104,7 +105,8 @@ def _may_be_entered(function: types.FunctionType, context: ast.expr) -> bool:
 
 
 def scope_of(function: types.FunctionType) -> Mapping:
-    """What names stand for in a function: of its closure or its module; None for its own."""
+    """What names stand for in a function: of its closure or its module; None for its own and for
+    those of the functions in it."""
     code = function.__code__
     cells = {}
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -112,8 +114,27 @@ def scope_of(function: types.FunctionType) -> Mapping:
             cells[name] = cell.cell_contents
         except ValueError:  # empty yet
             cells[name] = None
-    own = dict.fromkeys((*code.co_varnames, *code.co_cellvars))
-    return ChainMap(own, cells, function.__globals__)
+    inner = list(_codes_in(code))[1:]
+    own = {name for each in inner for name in _own(each)}.difference(*map(_outer, (code, *inner)))
+    return ChainMap(dict.fromkeys((*own, *_own(code))), cells, function.__globals__)
+
+
+def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code and those of the functions in it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from _codes_in(const)
+
+
+def _own(code: types.CodeType) -> tuple[str, ...]:
+    return code.co_varnames + code.co_cellvars
+
+
+def _outer(code: types.CodeType) -> set[str]:
+    """The names that the code takes from around it."""
+    loaded = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    return loaded.union(code.co_freevars)
 
 
 def value_of(scope: Mapping, node: ast.expr):

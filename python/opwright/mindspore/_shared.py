@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which gradients of a rule may be one node of a compiled graph, by the rule's source.
+"""Which gradients of a rule may be one, in a compiled graph or in memory, by the rule's source.
 
 A graph has one node for equal computations, and drops what computes nothing: a cast to the dtype
 there is, a product with a constant 1, such as `dout` where the loss is a sum. So each gradient gets
 a form, in which such things count for nothing and the order of factors and terms is lost. Gradients
 of different forms are different nodes. What is not read here has no form and may be any node.
+
+In PyNative mode a view has the form of what it is a view of. What has dout in it is computed, or a
+view of dout; what has not may be an input or a view of one, and has no form.
 
 A form knows tensors by the names of the rule's parameters: a gradient compiled with one tensor in
 two places makes one node of what differs by these alone, as with MindSpore's own operators.
@@ -120,10 +123,17 @@ class _Reader:
         form = self._form_or_none(node)
         return _product([form]) if form and self._has_dout(node) else None
 
-    def _has_dout(self, node: ast.expr) -> bool:
-        return any(
-            isinstance(each, ast.Name) and each.id in self._of_dout for each in ast.walk(node)
-        )
+    def _has_dout(self, node: ast.AST) -> bool:
+        """Whether dout is in it, and not its shape or dtype alone."""
+        match node:
+            case ast.Name(id=name):
+                return name in self._of_dout
+            case (
+                ast.Attribute(attr=name)
+                | ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name))
+            ) if name in _VALUES:
+                return False
+        return any(map(self._has_dout, ast.iter_child_nodes(node)))
 
     def _form_or_none(self, node: ast.expr) -> tuple | None:
         try:

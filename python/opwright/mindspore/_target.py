@@ -5,7 +5,6 @@ a Python function. All that can be said of it is said here, before MindSpore see
 from __future__ import annotations
 
 import ctypes
-import difflib
 import functools
 import hashlib
 import os
@@ -58,8 +57,8 @@ def _check_func_type(func_type) -> None:
             "CL021", f'func_type {func_type!r} does not run on the CPU; use "aot" or "pyfunc"'
         )
     every = [*_HERE, *_LATER]
-    near = difflib.get_close_matches(str(func_type), every, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    near = _core.nearest(str(func_type), every)
+    hint = f"; did you mean {near!r}?" if near else ""
     raise _errors.make(
         "CL021",
         f"func_type is {func_type!r}; it is one of {', '.join(map(repr, every))}{hint}",

@@ -18,8 +18,8 @@ from mindspore.ops import PrimitiveWithInfer
 from opwright import _bprop, _errors
 from opwright.mindspore import _abstract
 
-# What is to be done with a gradient that may pass.
-KEEP, CAST, ZEROS, REDUCE, COPY, LIST = range(6)
+# What is to be done with a gradient that may pass; of a list, a tuple of that.
+KEEP, CAST, ZEROS, REDUCE, COPY = range(5)
 
 _count = itertools.count()
 
@@ -59,6 +59,7 @@ class Verdict(Constant):
         self._names = names
         self._wide = wide  # of each input: the output that it is broadcast to
         self._forms = forms  # of each gradient, by _shared
+        self._copied = [form is None or form in forms[:k] for k, form in enumerate(forms)]
 
     def judge(self, returned, *given):
         *inputs, out = given
@@ -102,33 +103,24 @@ class Verdict(Constant):
         # What multiplies by a constant may be dropped from the graph, whatever its form.
         constant = any(isinstance(each.get("value"), (ms.Tensor, int, float)) for each in given[1:])
         forms = [None] * len(returned) if constant else self._forms
-
-        def may_be_one(a: int, b: int) -> bool:
-            one, other = returned[a], returned[b]
-            return (
-                one.kind == other.kind == "tensor"
-                and (one.dtype, math.prod(one.shape)) == (other.dtype, math.prod(other.shape))
-                and (None in (forms[a], forms[b]) or forms[a] == forms[b])
-            )
-
-        made["value"] = _apart(made["value"], may_be_one, REDUCE)  # a graph would merge two copies
+        made["value"] = _apart(made["value"], returned, forms)
         return made
 
     def __call__(self, *given):
+        """A view is an object of its own, and to ask where it lies is to wait for its kernel. So
+        what may be another gradient by its form is copied, and what may be an input."""
         actions = super().__call__(*given)
-        grads = given[0]
-
-        def is_one(a: int, b: int) -> bool:
-            return grads[a] is grads[b] and isinstance(grads[a], ms.Tensor)
-
-        return _apart(actions, is_one, COPY)
+        return tuple(
+            _copies(what) if copied else what
+            for what, copied in zip(actions, self._copied, strict=True)
+        )
 
     @staticmethod
-    def _action(grad, given) -> int:
+    def _action(grad, given) -> int | tuple[int, ...]:
         if given.kind in _LISTS:
-            return LIST
+            return (KEEP,) * len(given.items)
         if not is_float(given):
-            return ZEROS if given.kind == "tensor" else KEEP
+            return ZEROS
         known = _abstract.is_known(grad.shape) and _abstract.is_known(given.shape)
         if not known or grad.shape != given.shape:
             return REDUCE  # and checked by it
@@ -144,12 +136,31 @@ def _words(value) -> str:
     return f"{value.dtype}{list(value.shape)}" if value.kind == "tensor" else value.kind
 
 
-def _apart(actions, may_be_one, action: int) -> tuple[int, ...]:
-    """Of gradients that may be in one memory, all but the first are copied by `action`."""
-    return tuple(
-        action if what == KEEP and any(may_be_one(j, k) for j in range(k)) else what
-        for k, what in enumerate(actions)
-    )
+def _copies(what):
+    if isinstance(what, tuple):
+        return tuple(map(_copies, what))
+    return COPY if what == KEEP else what
+
+
+def _apart(actions, grads, forms) -> tuple:
+    """Of gradients that may be one node of a graph, all but the first are copied by REDUCE: the
+    graph would merge two copies."""
+    before = []
+
+    def settled(what, grad, form):
+        if isinstance(what, tuple):
+            return tuple(settled(*each, None) for each in zip(what, grad.items, strict=True))
+        if grad.kind != "tensor":
+            return what
+        size = (grad.dtype, math.prod(grad.shape))
+        may_be_one = any(
+            size == other and (None in (form, another) or form == another)
+            for other, another in before
+        )
+        before.append((size, form))
+        return REDUCE if what == KEEP and may_be_one else what
+
+    return tuple(map(settled, actions, grads, forms))
 
 
 def is_float(each) -> bool:

@@ -11,7 +11,7 @@ import mindspore as ms
 from mindspore import ops
 
 from opwright.mindspore._readable import module_of
-from opwright.mindspore._verdict import CAST, COPY, KEEP, LIST, ZEROS
+from opwright.mindspore._verdict import CAST, COPY, KEEP, ZEROS
 
 _RULE = """
 def bind(rule, verdict, settle):
@@ -73,18 +73,21 @@ def zeros(x):
 def settler(reduce):
     """settle(what, gradient, input): what the verdict has found is to be done."""
 
-    def settle(what, grad, x):
+    def settle_one(what, grad, x):
         if what == KEEP:
             return grad
         if what == ZEROS:
             return zeros(x)
-        if what == LIST:
-            return list(grad)
         if what == CAST:
             return ops.cast(grad, x.dtype)
         if what == COPY:
-            return grad.copy()
+            return grad * 1
         return reduce(grad, x)
+
+    def settle(what, grad, x):
+        if isinstance(what, tuple):  # of a list
+            return [settle_one(what[k], grad[k], x[k]) for k in range(len(what))]
+        return settle_one(what, grad, x)
 
     return settle
 

@@ -132,7 +132,73 @@ class Holder:
 
 in_a_lambda = lambda x, y, out, dout: ((grad := dout * y), grad * x / y)  # noqa: E731
 
+
+# Names of functions that no graph can compile, which the rules below use for values of their own.
+def helper(a):
+    import math
+
+    return math.sin(a)
+
+
+scale = negate = helper
+
+
+def with_a_local(x, y, out, dout):
+    helper = ops.neg
+    return -helper(dout * y), dout * x
+
+
+def with_a_local_of_an_inner(x, y, out, dout):
+    def inner(a):
+        helper = ops.neg
+        return -helper(a)
+
+    return inner(dout * y), dout * x
+
+
+def with_a_parameter_of_an_inner(x, y, out, dout):
+    def inner(scale, a):
+        return scale(scale(a))
+
+    return inner(ops.neg, dout * y), dout * x
+
+
+def with_an_inner_function(x, y, out, dout):
+    def negate(a):
+        return -a
+
+    def twice(a):
+        return negate(negate(a))
+
+    return twice(dout * y), dout * x
+
+
+def with_a_lambda(x, y, out, dout):
+    twice = lambda helper, a: helper(helper(a))  # noqa: E731
+    return twice(ops.neg, dout * y), dout * x
+
+
+def with_a_closure():
+    helper = ops.neg
+
+    def rule(x, y, out, dout):
+        def inner(a):
+            return -helper(a)
+
+        return inner(dout * y), dout * x
+
+    return rule
+
+
+def of_an_inner(x, y, out, dout):
+    def inner(a):
+        return helper(a)
+
+    return inner(dout * y), dout * x
+
+
 REFUSED = {
+    of_an_inner: "the bprop of_an_inner calls helper, which has import",
     tries: "the bprop tries has try at line",
     imports: "the bprop imports has import",
     walrus: "the bprop walrus has :=",
@@ -179,4 +245,22 @@ def test_what_every_mode_compiles_is_no_less(built):
     op = Custom(built("product") + ":product", func_type="aot", bprop=of_everything)
     x, y = draw(2, 3), draw(2, 3)
     made = everywhere(op, (x, y), None)
+    close(made.gradients, [WEIGHTS * wide(y), WEIGHTS * wide(x)])
+
+
+NAMED_ALIKE = [
+    with_a_local,
+    with_a_local_of_an_inner,
+    with_a_parameter_of_an_inner,
+    with_an_inner_function,
+    with_a_lambda,
+    with_a_closure(),
+]
+
+
+@pytest.mark.parametrize("rule", NAMED_ALIKE, ids=lambda rule: rule.__qualname__)
+def test_a_name_of_the_rule_is_not_the_function_of_the_module(built, rule):
+    op = Custom(built("product") + ":product", func_type="aot", bprop=rule)
+    x, y = draw(2, 3), draw(2, 3)
+    made = everywhere(op, (x, y), None, modes=("pynative", "jit"))
     close(made.gradients, [WEIGHTS * wide(y), WEIGHTS * wide(x)])

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled functions hold the rules that were bound when they were compiled: they go when another
+is bound. MindSpore does not say which of them hold which operator, so all of them do; none for an
+operator that no graph has met."""
+
+from __future__ import annotations
+
+from mindspore.graph import api
+
+_executor = api._pynative_executor
+_met: set[int] = set()
+
+
+def meet(operator) -> None:
+    """A graph is compiled with the operator, and with the gradients of its gradient."""
+    found = set()
+    while operator is not None and operator.key not in found:
+        found.add(operator.key)
+        operator = operator.backward
+    _met.update(found)
+
+
+def forget(key: int) -> None:
+    """A rule was bound to the operator."""
+    if key not in _met:
+        return
+    _met.clear()
+    api.ms_compile_cache.clear()
+    for compiled in api.cells_compile_cache.values():
+        compiled.clear()
+    if _executor.grad_flag():
+        _forget_gradients_later()
+    else:
+        _executor.clear_res()
+
+
+def _forget_gradients_later() -> None:
+    """clear_res, which alone drops the gradients of compiled functions, drops what PyNative mode is
+    recording as well: it waits for the next record, of which check_run is the start."""
+    plain = type(_executor).check_run
+
+    def check_run(*args, **kwargs):
+        found = plain(_executor, *args, **kwargs)
+        is_recorded = found[0]
+        if not is_recorded and not _executor.grad_flag():
+            del _executor.check_run
+            _executor.clear_res()
+        return found
+
+    _executor.check_run = check_run
