@@ -39,6 +39,7 @@ class Operator:
         self._core = core
         self._call_numpy = core.call_numpy
         self.name: str = core.name
+        self.__name__ = self.name  # as a function's: for torch.vmap, functools.wraps
         # The SHA-256 of the library's file.
         self.identity: str = core.identity
         # The same number for the same operator of the same library content in this process.

@@ -8,7 +8,7 @@ import warnings
 
 import torch
 
-from opwright import _core, _errors
+from opwright import _core, _errors, _hooks
 from opwright._definition import Definition
 from opwright._operator import Operator, any_rule
 from opwright.torch import _autograd, _bound, _cache_key, _mutating, _shape, _traced, _vmap
@@ -18,6 +18,8 @@ _lock = threading.RLock()
 _entered: dict[int, torch._ops.OpOverload] = {}
 # Keeps what torch.library hands out: its end would be the registration's end.
 _libraries: list[torch.library.Library] = []
+
+_hooks.tracers.append(torch.compiler.is_compiling)
 
 
 def enter(library: _core.Library) -> None:

@@ -50,6 +50,13 @@ def squares(xs):
     return sum((k + 1) * x**2 for k, x in enumerate(xs))
 
 
+def test_a_compiled_function_may_map_the_operator_itself(libraries):
+    square, x = libraries("elementwise").square, draw(3, 2)
+    assert square.__name__ == "square"
+    compiled = torch.compile(lambda x: torch.vmap(square)(x), fullgraph=True, backend="aot_eager")
+    assert_same(compiled(x), x * x)
+
+
 @pytest.mark.parametrize("dims", [(0, 0), (0, None), (None, 1), (1, 1)])
 def test_vmap_takes_lists(libraries, dims):
     op = libraries("inputs").sum_squares
