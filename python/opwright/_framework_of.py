@@ -18,6 +18,13 @@ def _tensors(values):
             continue
         elif hasattr(value, "shape") and hasattr(value, "dtype"):  # no dtype of theirs
             yield value
+        elif stands_for_torch(type(value)):
+            yield value
+
+
+def stands_for_torch(kind: type) -> bool:
+    """Whether PyTorch takes what is of this type for a tensor: one, a tracer's, a user's."""
+    return hasattr(kind, "__torch_function__")
 
 
 def framework_of(name: str, args, kwargs) -> tuple[str, type | None]:
@@ -46,4 +53,4 @@ def _root_module(kind: type) -> str:
         root = base.__module__.split(".", 1)[0]
         if root in _KNOWN or root in _NOT_YET:
             return root
-    return ""
+    return "torch" if stands_for_torch(kind) else ""
