@@ -16,10 +16,8 @@ def _tensors(values):
             yield from _tensors(value)
         elif isinstance(value, (int, float)):  # numpy's float64 is one
             continue
-        elif hasattr(value, "shape") and hasattr(value, "dtype"):  # no dtype of theirs
-            yield value
-        elif stands_for_torch(type(value)):
-            yield value
+        elif stands_for_torch(type(value)) or (hasattr(value, "shape") and hasattr(value, "dtype")):
+            yield value  # no dtype of theirs
 
 
 def stands_for_torch(kind: type) -> bool:
