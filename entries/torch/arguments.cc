@@ -192,12 +192,31 @@ void TorchArguments::TakeAttr(int32_t i, TorchValue value) {
 
 void TorchArguments::TakeShape(int32_t output, TorchValue value) {
   if (shapes_ == nullptr) {
-    shapes_ = arena_.Make<ShapeView>(def_.num_outputs);
-    std::fill_n(shapes_, def_.num_outputs, ShapeView{});
+    shapes_ = arena_.Make<ShapeList>(def_.num_outputs);
+    std::fill_n(shapes_, def_.num_outputs, ShapeList{});
   }
-  int64_t ndim = 0;
-  const int64_t* dims = Items<int64_t>(value, &ndim, &AsInt);
-  shapes_[output] = {static_cast<int32_t>(ndim), dims};
+  int64_t size = 0;
+  const int64_t* numbers = Items<int64_t>(value, &size, &AsInt);
+  auto* shapes = arena_.Make<ShapeView>(size + 1);
+  if (def_.outputs[output]->kind != kOpwrightDynamic) {
+    *shapes = {static_cast<int32_t>(size), numbers};
+    shapes_[output] = {1, shapes};
+    return;
+  }
+  int64_t count = 0;
+  for (int64_t at = 0; at < size; ++count) {
+    const int64_t rank = numbers[at++];
+    if (rank < 0 || rank > size - at) {
+      status_ = MakeError("CL005",
+                          StrCat(def_.name, ": the shapes of the list ", def_.outputs[output]->name,
+                                 " do not read: each is its rank, then its sizes; rank ", rank,
+                                 " stands before ", Count(size - at, "number")));
+      return;
+    }
+    shapes[count] = {static_cast<int32_t>(rank), numbers + at};
+    at += rank;
+  }
+  shapes_[output] = {count, shapes};
 }
 
 void TorchArguments::TakeWanted(TorchValue value) {

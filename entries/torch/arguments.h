@@ -58,7 +58,7 @@ class TorchArguments {
   OpwrightArgument* inputs_;
   OpwrightArgument* outputs_;
   OpwrightAttr* attrs_;
-  ShapeView* shapes_ = nullptr;
+  ShapeList* shapes_ = nullptr;
   uint8_t* wanted_ = nullptr;
 };
 

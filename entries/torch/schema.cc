@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "runtime/attrs.h"
+#include "runtime/shape.h"
 
 namespace opwright::entries {
 namespace {
@@ -63,8 +64,7 @@ std::string AttrText(const OpwrightAttrDef& attr) {
 }  // namespace
 
 bool TakesShape(const OpwrightOpDef& def, int32_t output) {
-  const OpwrightShapeRule& rule = *def.shape_rules[output];
-  return rule.kind == kOpwrightShapeForward && rule.num_args == 0;
+  return IsOfCaller(*def.shape_rules[output]);
 }
 
 bool AlwaysTakesTensor(const OpwrightOpDef& def) {

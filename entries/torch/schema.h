@@ -2,7 +2,8 @@
 //
 // An operator as a PyTorch schema: inputs in order, attributes by keyword, then what Opwright's own
 // adapter passes: "_<output>_shape" for an output whose shape only a gradient call knows, and
-// "wanted" where outputs are optional.
+// "wanted" where outputs are optional. The shapes of a list are one argument: of each tensor its
+// rank, then its sizes.
 #pragma once
 
 #include <string>

@@ -66,10 +66,11 @@ PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
 // It, of one operator, as a plain function of C: a call of a few elements is shorter than a pass
 // through nanobind. Takes a tuple and a dict, from this package alone, and checks nothing of that.
 nb::object NumpyCaller(nb::handle op);
-// The same for a backward operator: outputs not wanted (empty: all are), shapes by output name.
+// Of each output by name: the shapes of its tensors.
+using PassedShapes = std::map<std::string, std::vector<std::vector<int64_t>>>;
+// The same for a backward operator: outputs not wanted (empty: all are), shapes that it asks for.
 nb::object CallNumpyForGradient(PyOperator& op, const nb::tuple& args, const nb::dict& kwargs,
-                                const std::vector<bool>& wanted,
-                                const std::map<std::string, std::vector<int64_t>>& shapes);
+                                const std::vector<bool>& wanted, const PassedShapes& shapes);
 // A list of (shape, dtype), one for each output tensor.
 nb::object InferNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
 

@@ -15,8 +15,6 @@
 namespace opwright::python {
 namespace {
 
-using PassedShapes = std::map<std::string, std::vector<int64_t>>;
-
 // "out" as every call in a program has it; set once.
 PyObject* out_name = nullptr;
 
@@ -165,19 +163,28 @@ class Call {
  private:
   // The shapes that were passed, one an output, as the dispatcher takes them; null while one that
   // is due is missing, so that it says which.
-  const ShapeView* KnownShapes() {
+  const ShapeList* KnownShapes() {
     if (shapes_ == nullptr) return nullptr;
-    auto* known = arena_.Make<ShapeView>(def_.num_outputs);
+    auto* known = arena_.Make<ShapeList>(def_.num_outputs);
     for (int32_t i = 0; i < def_.num_outputs; ++i) {
       known[i] = {};
       const auto found = shapes_->find(def_.outputs[i]->name);
       if (found != shapes_->end())
-        known[i] = {static_cast<int32_t>(found->second.size()), found->second.data()};
-      else if (def_.shape_rules[i]->kind == kOpwrightShapeForward &&
-               def_.shape_rules[i]->num_args == 0)
+        known[i] = ListOf(found->second);
+      else if (IsOfCaller(*def_.shape_rules[i]))
         return nullptr;
     }
     return known;
+  }
+
+  ShapeList ListOf(const std::vector<std::vector<int64_t>>& passed) {
+    const auto count = static_cast<int64_t>(passed.size());
+    auto* shapes = arena_.Make<ShapeView>(count);
+    for (int64_t k = 0; k < count; ++k) {
+      const std::vector<int64_t>& shape = passed[static_cast<size_t>(k)];
+      shapes[k] = {static_cast<int32_t>(shape.size()), shape.data()};
+    }
+    return {count, shapes};
   }
 
   void BindKeywords(PyObject* kwargs, Py_ssize_t positional) {

@@ -127,7 +127,7 @@ def misfit(definition: Definition, inputs, tensors) -> tuple[str, str] | None:
     """
     name = definition.name
     every = [*inputs, *[None] * (len(definition.inputs) - len(inputs))]
-    for param, value in zip(definition.inputs, every, strict=True):
+    for index, (param, value) in enumerate(zip(definition.inputs, every, strict=True)):
         listed = param.kind == DYNAMIC
         if listed and not isinstance(value, (list, tuple)):
             return "CL001", f"{name}: input {param.name} takes a list of tensors"
@@ -139,6 +139,11 @@ def misfit(definition: Definition, inputs, tensors) -> tuple[str, str] | None:
                 return "CL013", (
                     f"{name}: input {param.name} is given {type(item).__name__}{where}, "
                     "a tensor or a number is due"
+                )
+            if index in definition.mutates:
+                return "CL008", (
+                    f"{name}: input {param.name} is written by the operator: it must be a tensor, "
+                    "a number was given"
                 )
             if type(item) is int and not -(2**63) <= item < 2**63:
                 return "CL002", f"{name}: the number for input {param.name} does not fit int64"

@@ -43,6 +43,11 @@ class ShapeRule:
     leading_any: bool
     text: str
 
+    @property
+    def of_caller(self) -> bool:
+        """Whether only a gradient call knows the output's shape, that of a forward input."""
+        return self.kind == FORWARD and not self.args
+
 
 @dataclass(frozen=True)
 class Gradient:

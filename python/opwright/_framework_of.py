@@ -16,8 +16,13 @@ def _tensors(values):
             yield from _tensors(value)
         elif isinstance(value, (int, float)):  # numpy's float64 is one
             continue
-        elif hasattr(value, "shape") and hasattr(value, "dtype"):  # no dtype of theirs
-            yield value
+        elif stands_for_torch(type(value)) or (hasattr(value, "shape") and hasattr(value, "dtype")):
+            yield value  # no dtype of theirs
+
+
+def stands_for_torch(kind: type) -> bool:
+    """Whether PyTorch takes what is of this type for a tensor: one, a tracer's, a user's."""
+    return hasattr(kind, "__torch_function__")
 
 
 def framework_of(name: str, args, kwargs) -> tuple[str, type | None]:
@@ -46,4 +51,4 @@ def _root_module(kind: type) -> str:
         root = base.__module__.split(".", 1)[0]
         if root in _KNOWN or root in _NOT_YET:
             return root
-    return ""
+    return "torch" if stands_for_torch(kind) else ""

@@ -9,11 +9,14 @@ import importlib.util
 import sys
 import weakref
 
-from opwright import _core
+from opwright import _core, _errors
 
 # Framework -> the adapter module, which has enter(core_library), prepare(operator),
 # rule_bound(key), closing() and follow().
 _ADAPTERS = {"torch": "opwright.torch._enter", "mindspore": "opwright.mindspore._enter"}
+
+# Of the adapters: whether their framework traces what runs now.
+tracers: list = []
 
 _operators: weakref.WeakSet = weakref.WeakSet()
 # What was loaded, by identity: a framework that arrives later learns it even if no handle is left.
@@ -50,6 +53,14 @@ def closing() -> None:
     for framework, adapter in _ADAPTERS.items():
         if _is_complete(framework):
             importlib.import_module(adapter).closing()
+
+
+def refuse(code: str, text: str):
+    """Raises the error. A tracer cannot make ours, and shows the words of a plain one."""
+    for is_tracing in tracers:
+        if is_tracing():
+            raise TypeError(f"{text} [{code}]")
+    raise _errors.make(code, text)
 
 
 def _is_complete(framework: str) -> bool:

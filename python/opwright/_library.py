@@ -17,6 +17,7 @@ class Library:
     def __init__(self, core: _core.Library):
         self._core = core
         self._found: dict[str, Operator] = {}
+        self._closed = ""
         self.path: str = core.path
         self.identity: str = core.identity
         self._names: list[str] = core.operators
@@ -32,6 +33,8 @@ class Library:
         return tuple(self._names)
 
     def __getitem__(self, name: str) -> Operator:
+        if self._closed:
+            _hooks.refuse("CL014", self._closed)
         if name not in self._found:
             self._found[name] = Operator(self._core.find(name))
         return self._found[name]
@@ -61,6 +64,7 @@ class Library:
         """
         _hooks.closing()
         self._core.close()
+        self._closed = f"this handle of {self.path} was closed; load the library again"
         for name in self._found:
             self.__dict__.pop(name, None)
         self._found.clear()

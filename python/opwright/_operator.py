@@ -12,7 +12,7 @@ import numpy as np
 from opwright import _core, _errors, _hooks
 from opwright._arguments import misfit
 from opwright._definition import Definition
-from opwright._framework_of import framework_of
+from opwright._framework_of import framework_of, stands_for_torch
 from opwright._spec import Spec, stand_in
 
 _ndarray = np.ndarray  # one lookup less in each call
@@ -24,6 +24,11 @@ _bprops: dict[int, Any] = {}
 def any_rule() -> bool:
     """Whether a Python rule was bound to any operator."""
     return bool(_bprops)
+
+
+def _takes(known: type, kind: type) -> bool:
+    """Whether the call on tensors of the type `known` takes those of `kind`."""
+    return issubclass(kind, known) or (stands_for_torch(known) and stands_for_torch(kind))
 
 
 class Operator:
@@ -39,6 +44,7 @@ class Operator:
         self._core = core
         self._call_numpy = core.call_numpy
         self.name: str = core.name
+        self.__name__ = self.name  # as a function's: for torch.vmap, functools.wraps
         # The SHA-256 of the library's file.
         self.identity: str = core.identity
         # The same number for the same operator of the same library content in this process.
@@ -70,7 +76,7 @@ class Operator:
         framework, kind = framework_of(self.name, args, named)
         if framework != "numpy":
             call = self._calls.get(kind) or next(
-                (call for known, call in self._calls.items() if issubclass(kind, known)), None
+                (call for known, call in self._calls.items() if _takes(known, kind)), None
             )
             if call is not None:
                 return call(args, kwargs)

@@ -126,7 +126,7 @@ class ShapeProgram:
                 f"by {rule.text}: {why}",
             )
 
-        if rule.kind == FORWARD and not rule.args:
+        if rule.of_caller:
             if passed is None:
                 fail("it is that of the forward input, which only a gradient call knows; pass out=")
             return tuple(passed)

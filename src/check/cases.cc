@@ -24,6 +24,7 @@ struct Sizes {
   bool unknown_differ = false;  // a -1 of each input has a size of its own
   bool optional = true;  // whether optional inputs are given
   int64_t dynamic = 2;  // tensors of a dynamic input
+  bool ragged = false;  // each of which has a shape of its own
 };
 
 // Prime where there are few of them, never two alike.
@@ -87,6 +88,16 @@ Shape ShapeOf(const OpwrightParamDef& param, int32_t input, const Sizes& sizes, 
     }
   }
   return shape;
+}
+
+// Of one tensor of a dynamic input.
+Sizes ForItem(Sizes sizes, int64_t item) {
+  if (!sizes.ragged) return sizes;
+  const auto by = item % static_cast<int64_t>(sizes.unknown.size());
+  std::rotate(sizes.unknown.begin(), sizes.unknown.begin() + by, sizes.unknown.end());
+  if (item % 3 == 1) sizes.any = {sizes.any.back()};
+  if (item % 3 == 2) sizes.any.insert(sizes.any.begin(), 2);
+  return sizes;
 }
 
 class Maker {
@@ -181,7 +192,8 @@ class Maker {
       const int64_t count = param.kind == kOpwrightDynamic                       ? sizes.dynamic
                             : param.kind == kOpwrightOptional && !sizes.optional ? 0
                                                                                  : 1;
-      for (int64_t k = 0; k < count; ++k) tensors.push_back(ShapeOf(param, i, sizes, form));
+      for (int64_t k = 0; k < count; ++k)
+        tensors.push_back(ShapeOf(param, i, ForItem(sizes, k), form));
       c.shapes.push_back(std::move(tensors));
     }
     const bool known = std::any_of(cases_.begin(), cases_.end(), [&](const Case& other) {
@@ -256,6 +268,8 @@ class Maker {
         sizes.dynamic = count;
         Add(sizes, StrCat("lists of ", count));
       }
+      sizes.ragged = true;
+      Add(sizes, "lists of different shapes");
     }
   }
 

@@ -82,7 +82,8 @@ constexpr std::string_view kLibraryNames[] = {
     "write", "writev", "y0", "y0f", "y0l", "y1", "y1f", "y1l", "yn", "ynf", "ynl"};
 // clang-format on
 
-constexpr std::string_view kArgumentNames[] = {"cls", "dout", "name", "out", "self"};
+constexpr std::string_view kArgumentNames[] = {"cls", "dout",          "name",
+                                               "out", "requires_grad", "self"};
 constexpr std::string_view kHiddenOperatorNames[] = {"load_operator_library", "name"};
 constexpr std::string_view kTakenNamespaces[] = {
     "aten", "higher_order", "import_module", "load_library", "loaded_libraries",

@@ -20,7 +20,7 @@ bool IsSymbolName(std::string_view name);
 std::span<const std::string_view> Keywords();
 // Functions of the C and maths libraries, and main.
 std::span<const std::string_view> LibraryNames();
-// Arguments that Opwright and the frameworks pass themselves.
+// Arguments that Opwright and the frameworks pass themselves, or take for their own.
 std::span<const std::string_view> ArgumentNames();
 // Attributes of acl.ops and of every namespace in torch.ops, which hide an operator of that name.
 std::span<const std::string_view> HiddenOperatorNames();

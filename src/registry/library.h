@@ -30,7 +30,7 @@ struct CallArguments {
   int32_t num_attrs = 0;
   OutputAllocator* allocator = nullptr;
   const uint8_t* wanted = nullptr;
-  const ShapeView* known_shapes = nullptr;  // see Launch
+  const ShapeList* known_shapes = nullptr;  // see Launch
 };
 
 // One operator, called from any thread. With a metadef of its library, or one bound later.

@@ -32,6 +32,13 @@ Expected<OpwrightArgument> ScratchArgument(const OpwrightArgument& like, Arena& 
   return OpwrightArgument{tensors, like.count};
 }
 
+ShapeList ShapesOf(const OpwrightArgument& argument, Arena& arena) {
+  auto* shapes = arena.Make<ShapeView>(argument.count);
+  for (int64_t k = 0; k < argument.count; ++k)
+    shapes[k] = {argument.tensors[k].ndim, argument.tensors[k].shape};
+  return {argument.count, shapes};
+}
+
 // The forward attributes in the backward operator's order, by name.
 const OpwrightAttr* BackwardAttrs(const GradientCall& call, const OpwrightAttr* forward,
                                   Arena& arena) {
@@ -70,8 +77,10 @@ Status RunGradient(const GradientCall& call) {
   }
 
   auto* outputs = arena.Make<OpwrightArgument>(gradient.num_outputs);
+  auto* shapes = arena.Make<ShapeList>(gradient.num_outputs);
   for (int32_t i = 0; i < gradient.num_outputs; ++i) {
     const int32_t input = gradient.outputs[i];
+    shapes[i] = ShapesOf(call.inputs[input], arena);
     outputs[i] = call.input_grads[input];
     if (outputs[i].count > 0 || backward.outputs[i]->kind == kOpwrightOptional) continue;
     Expected<OpwrightArgument> scratch = ScratchArgument(call.inputs[input], arena, false);
@@ -100,6 +109,7 @@ Status RunGradient(const GradientCall& call) {
   launch.num_outputs = gradient.num_outputs;
   launch.attrs = BackwardAttrs(call, *attrs, arena);
   launch.num_attrs = backward.num_attrs;
+  launch.known_shapes = shapes;
   launch.roles = gradient.inputs;
   return Run(launch);
 }

@@ -39,9 +39,9 @@ struct Launch {
   int32_t num_attrs = 0;
   OutputAllocator* allocator = nullptr;
   const uint8_t* wanted = nullptr;  // one an output; null: all
-  // One an output: the shape where only the caller knows it, that of a forward input. Null: none
-  // is.
-  const ShapeView* known_shapes = nullptr;
+  // One an output: the shapes where only the caller knows them, those of a forward input. Null:
+  // none are.
+  const ShapeList* known_shapes = nullptr;
   // Set for a call as the gradient of another operator: what each input is. It decides the column.
   const OpwrightRole* roles = nullptr;
 };

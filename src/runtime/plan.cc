@@ -121,6 +121,27 @@ bool IsUnwanted(const Launch& launch, int32_t output) {
   return launch.allocator == nullptr || (launch.wanted != nullptr && !launch.wanted[output]);
 }
 
+// What the caller says of an output whose shapes only it knows, in words or by the output given.
+ShapeList ShapesOfCaller(const Launch& launch, int32_t output, Arena& arena) {
+  if (!IsOfCaller(*launch.def->shape_rules[output])) return {};
+  if (launch.known_shapes != nullptr) return launch.known_shapes[output];
+  if (launch.outputs == nullptr || output >= launch.num_outputs) return {};
+  const OpwrightArgument& given = launch.outputs[output];
+  if (given.tensors == nullptr) return {};
+  auto* shapes = arena.Make<ShapeView>(given.count);
+  for (int64_t k = 0; k < given.count; ++k)
+    shapes[k] = {given.tensors[k].ndim, given.tensors[k].shape};
+  return {given.count, shapes};
+}
+
+int64_t CountOf(const Launch& launch, int32_t output, const ShapeList& of_caller) {
+  if (launch.def->outputs[output]->kind != kOpwrightDynamic) return 1;
+  if (!IsOfCaller(*launch.def->shape_rules[output]))
+    return DynamicOutputCount(*launch.def, output, launch.inputs);
+  // One that nobody knows has an error to say so.
+  return of_caller.shapes != nullptr ? of_caller.count : 1;
+}
+
 Status FitGivenOutput(const Launch& launch, int32_t i, const InferredOutput& inferred) {
   const OpwrightOpDef& def = *launch.def;
   const OpwrightParamDef& param = *def.outputs[i];
@@ -191,8 +212,8 @@ Status MakePlan(const Launch& launch, Arena& arena, Plan* plan) {
     InferredOutput& output = plan->outputs[i];
     output = {0, nullptr, def.outputs[i]->dtypes[plan->column]};
     if (IsUnwanted(launch, i)) continue;
-    output.count =
-        def.outputs[i]->kind == kOpwrightDynamic ? DynamicOutputCount(def, i, launch.inputs) : 1;
+    const ShapeList of_caller = ShapesOfCaller(launch, i, arena);
+    output.count = CountOf(launch, i, of_caller);
     ShapeView* shapes = arena.Make<ShapeView>(output.count);
     output.shapes = shapes;
     if (def.shape_rules[i]->kind == kOpwrightShapeKernel) {
@@ -204,19 +225,10 @@ Status MakePlan(const Launch& launch, Arena& arena, Plan* plan) {
       std::fill_n(shapes, output.count, by_kernel[i]);
       continue;
     }
-    const OpwrightShapeRule& rule = *def.shape_rules[i];
-    if (launch.known_shapes != nullptr && rule.kind == kOpwrightShapeForward &&
-        rule.num_args == 0) {
-      std::fill_n(shapes, output.count, launch.known_shapes[i]);
-      if (!bindings->TakeOutput(*def.outputs[i], shapes[0])) return ListError(def, i, shapes[0]);
-      continue;
-    }
-    const OpwrightArgument* given =
-        launch.outputs != nullptr && i < launch.num_outputs ? &launch.outputs[i] : nullptr;
     for (int64_t k = 0; k < output.count; ++k) {
-      const bool has = given != nullptr && given->tensors != nullptr && k < given->count;
-      Expected<ShapeView> shape = InferOutputShape(def, i, k, launch.inputs, plan->attrs, *bindings,
-                                                   has ? &given->tensors[k] : nullptr, arena);
+      Expected<ShapeView> shape =
+          InferOutputShape(def, i, k, launch.inputs, plan->attrs, *bindings,
+                           k < of_caller.count ? &of_caller.shapes[k] : nullptr, arena);
       if (!shape.ok()) return shape.TakeError();
       shapes[k] = *shape;
       if (!bindings->TakeOutput(*def.outputs[i], *shape)) return ListError(def, i, *shape);

@@ -104,6 +104,10 @@ bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, 
   return true;
 }
 
+bool IsOfCaller(const OpwrightShapeRule& rule) {
+  return rule.kind == kOpwrightShapeForward && rule.num_args == 0;
+}
+
 int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output,
                            const OpwrightArgument* inputs) {
   const OpwrightShapeRule& rule = *def.shape_rules[output];
@@ -131,7 +135,7 @@ struct RuleContext {
   }
   // The shape, unless no memory could hold it.
   Expected<ShapeView> Possible(const ShapeView& shape) const {
-    if (IsPossibleShape(shape.ndim, shape.dims)) return shape;
+    if (shape.ndim <= OPWRIGHT_MAX_RANK && IsPossibleShape(shape.ndim, shape.dims)) return shape;
     return Fail(StrCat("no memory holds the shape ", TextOf(shape)));
   }
 };
@@ -253,7 +257,7 @@ Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& 
 
 Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, int64_t item,
                                      const OpwrightArgument* inputs, const OpwrightAttr* attrs,
-                                     const Bindings& bindings, const OpwrightTensor* given,
+                                     const Bindings& bindings, const ShapeView* of_caller,
                                      Arena& arena) {
   const OpwrightShapeRule& rule = *def.shape_rules[output];
   const RuleContext context{def, output, inputs, attrs, bindings, arena};
@@ -264,7 +268,7 @@ Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, i
       return BroadcastShape(context, rule);
     case kOpwrightShapeForward:
       if (rule.num_args > 0) return SameShape(context, rule, item);
-      if (given != nullptr) return ViewOf(*given);
+      if (of_caller != nullptr) return context.Possible(*of_caller);
       return context.Fail(
           "it is that of the forward input, which only a gradient call knows; pass out=");
     default:

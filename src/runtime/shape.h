@@ -18,6 +18,12 @@ struct ShapeView {
   const int64_t* dims = nullptr;
 };
 
+// One shape for each tensor of an input or output.
+struct ShapeList {
+  int64_t count = 0;
+  const ShapeView* shapes = nullptr;
+};
+
 // What the symbols of the metadef stand for in one call.
 struct Bindings {
   Bindings(const OpwrightOpDef& def, Arena& arena) : symbols(arena.Make<int64_t>(def.num_symbols)) {
@@ -62,16 +68,19 @@ struct Bindings {
 Expected<Bindings> BindShapes(const OpwrightOpDef& def, const OpwrightArgument* inputs,
                               Arena& arena);
 
+// Whether only a caller knows the shapes of the rule's output, those of a forward input.
+bool IsOfCaller(const OpwrightShapeRule& rule);
+
 // How many tensors a dynamic output has: as many as the dynamic input that its rule names, else as
 // the first dynamic input.
 int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output,
                            const OpwrightArgument* inputs);
 
-// The shape of tensor `item` of an output, by every rule but "kernel". given: the output that the
-// caller passed, for "forward" without an input of its own. CL005 when the rule cannot be met.
+// The shape of tensor `item` of an output, by every rule but "kernel". of_caller: what IsOfCaller
+// is about, null when the caller does not say. CL005 when the rule cannot be met.
 Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, int64_t item,
                                      const OpwrightArgument* inputs, const OpwrightAttr* attrs,
-                                     const Bindings& bindings, const OpwrightTensor* given,
+                                     const Bindings& bindings, const ShapeView* of_caller,
                                      Arena& arena);
 
 // ["...", "n", -1] as the metadef has it. quote: around names.

@@ -61,7 +61,7 @@ def register(name: str, op: Operator, overload_of) -> torch.library.Library:
 
     node = _node(f"{short}_backward", op, run, overload_of)
 
-    def autograd(keyset, *inputs, **keywords):
+    def autograd(keyset, /, *inputs, **keywords):
         if forward_ad._current_level >= 0:
             refuse_tangents(op, inputs)
         if not any_requires_grad(*inputs) or not is_grad_enabled():

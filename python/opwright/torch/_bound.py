@@ -7,7 +7,9 @@ from __future__ import annotations
 import torch
 
 from opwright import _core
+from opwright._definition import DYNAMIC
 from opwright._operator import Operator
+from opwright.torch._shape import apart
 
 
 def define(op: Operator) -> str:
@@ -21,6 +23,12 @@ def define(op: Operator) -> str:
 def _kernel(op: Operator):
     """Runs the operator on the tensors' own memory; what a gradient call asks for is passed on."""
     names = {attr.name for attr in op.definition.attrs}
+    # The outputs whose shapes a gradient call passes, and whether each is a list.
+    passed = {
+        param.name: param.kind == DYNAMIC
+        for param, rule in zip(op.definition.outputs, op.definition.shape_rules, strict=True)
+        if rule.of_caller
+    }
 
     def kernel(*inputs, _wanted=None, **keywords):
         arrays = [_view(value) for value in inputs]
@@ -28,9 +36,8 @@ def _kernel(op: Operator):
             name: value for name, value in keywords.items() if name in names and value is not None
         }
         shapes = {
-            name[1 : -len("_shape")]: value
-            for name, value in keywords.items()
-            if name.startswith("_")
+            name: apart(keywords[f"_{name}_shape"]) if dynamic else [keywords[f"_{name}_shape"]]
+            for name, dynamic in passed.items()
         }
         made = op._core.call_numpy_for_gradient(tuple(arrays), attrs, _wanted or [], shapes)
         tensors = [_back(value) for value in (made if isinstance(made, tuple) else (made,))]

@@ -11,6 +11,7 @@ from opwright import _arguments, _core, _errors
 from opwright._arguments import is_number
 from opwright._definition import DYNAMIC, OPTIONAL, Definition
 from opwright._dtypes import name_of
+from opwright._framework_of import stands_for_torch
 from opwright._operator import Operator
 from opwright.torch import _tensors
 from opwright.torch._shape import as_lists
@@ -77,6 +78,14 @@ _TORCH = _arguments.Framework(
     tracing=torch.compiler.is_compiling,
     refuse=_refuse,
 )
+
+
+def _likes(inputs) -> tuple[type, ...]:
+    """The types of what is no tensor and stands for one: PyTorch's dispatch calls them."""
+    if torch.compiler.is_compiling():
+        return ()
+    items = [t for v in inputs for t in (v if isinstance(v, (list, tuple)) else (v,))]
+    return tuple({type(item) for item in items if stands_for_torch(type(item))})
 
 
 def _weak_name(number) -> str:
@@ -157,7 +166,7 @@ class Call:
     def _fitting(self, args):
         """The inputs of a call that are not one tensor each; numbers as tensors."""
         _arguments.refuse_numpy(_TORCH, self._definition, args)
-        wrong = _arguments.misfit(self._definition, args, torch.Tensor)
+        wrong = _arguments.misfit(self._definition, args, (torch.Tensor, *_likes(args)))
         if wrong is not None:
             _refuse(wrong[0], wrong[1])
         for value in args:
@@ -169,7 +178,7 @@ class Call:
     def _with_numbers(self, args):
         """Numbers as 0-d tensors of the dtype of the column that the tensors choose."""
         names = [
-            [_weak_name(t) if is_number(t) else name_of(t.dtype) for t in given]
+            [_weak_name(t) if is_number(t) else self._dtype_name(t) for t in given]
             for given in as_lists(self._definition, args)
         ]
         column = _column(self._key, ";".join([",".join(given) for given in names]))
@@ -183,6 +192,15 @@ class Call:
             else:
                 made.append(self._tensor(param.name, value, dtype) if is_number(value) else value)
         return made
+
+    def _dtype_name(self, tensor) -> str:
+        if not isinstance(tensor.dtype, torch.dtype):
+            _refuse(
+                "CL013",
+                f"{self._name}: a number beside {type(tensor).__name__}, which does not say the "
+                "dtype that the number takes; pass a tensor",
+            )
+        return name_of(tensor.dtype)
 
     def _tensor(self, name: str, number, dtype):
         """On the CPU, whatever the default device is: numbers stand beside tensors with data."""

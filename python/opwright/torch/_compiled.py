@@ -6,10 +6,10 @@ from __future__ import annotations
 import torch
 
 from opwright import _core, _errors
-from opwright._definition import DYNAMIC, FORWARD, OPTIONAL, ROLE_GRAD, ROLE_INPUT
+from opwright._definition import DYNAMIC, OPTIONAL, ROLE_GRAD, ROLE_INPUT
 from opwright._operator import Operator
 from opwright.torch._call import as_ours
-from opwright.torch._shape import dtype_names
+from opwright.torch._shape import dtype_names, joined
 
 
 class CompiledBackward:
@@ -32,11 +32,11 @@ class CompiledBackward:
         names = {attr.name for attr in target.attrs}
         self._attrs = [attr.name for attr in definition.attrs if attr.name in names]
         self._shapes = [
-            (f"_{param.name}_shape", index)
+            (f"_{param.name}_shape", index, param.kind == DYNAMIC)
             for param, rule, index in zip(
                 target.outputs, target.shape_rules, gradient.outputs, strict=True
             )
-            if rule.kind == FORWARD and not rule.args
+            if rule.of_caller
         ]
         self._takes_wanted = any(param.kind == OPTIONAL for param in target.outputs)
         self._single = len(target.outputs) == 1
@@ -74,7 +74,7 @@ class CompiledBackward:
             arguments = [_cast(t, dtype) for t, dtype in zip(arguments, dtypes, strict=True)]
 
         keywords = {name: ctx.attrs[name] for name in self._attrs}
-        for keyword, index in self._shapes:
+        for keyword, index, _ in self._shapes:
             keywords[keyword] = [0] if ctx.specs[index] is None else ctx.specs[index][0]
         if self._takes_wanted:
             keywords["_wanted"] = [needs[index] for index in self._targets]
@@ -106,8 +106,9 @@ class CompiledBackward:
             for tensors, (_, _, _, dynamic) in zip(inputs, self._sources, strict=True)
         ]
         keywords = {name: ctx.attrs[name] for name in self._attrs}
-        for keyword, index in self._shapes:
-            keywords[keyword] = ctx.specs[index][0][0] if ctx.specs[index] else [0]
+        for keyword, index, dynamic in self._shapes:
+            shapes = [shape for shape, _ in ctx.specs[index]]
+            keywords[keyword] = joined(shapes) if dynamic else shapes[0] if shapes else [0]
         if self._takes_wanted:
             keywords["_wanted"] = [True in needs[index] for index in self._targets]
         returned = self._call(arguments, keywords)

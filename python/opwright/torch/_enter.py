@@ -8,7 +8,7 @@ import warnings
 
 import torch
 
-from opwright import _core, _errors
+from opwright import _core, _errors, _hooks
 from opwright._definition import Definition
 from opwright._operator import Operator, any_rule
 from opwright.torch import _autograd, _bound, _cache_key, _mutating, _shape, _traced, _vmap
@@ -17,7 +17,9 @@ from opwright.torch._call import Call
 _lock = threading.RLock()
 _entered: dict[int, torch._ops.OpOverload] = {}
 # Keeps what torch.library hands out: its end would be the registration's end.
-_libraries: list[torch.library.Library] = []
+_libraries: list[torch.library.Library | None] = []
+
+_hooks.tracers.append(torch.compiler.is_compiling)
 
 
 def enter(library: _core.Library) -> None:
@@ -60,7 +62,7 @@ def complete(name: str, op: Operator) -> None:
         _libraries.append(_mutating.register(name, op))
     else:
         _libraries.append(_autograd.register(name, op, overload_of))
-        _vmap.register(name, op.definition, overload(name))
+        _libraries.append(_vmap.register(name, op.definition, overload(name)))
 
 
 def overload_of(op: Operator):

@@ -18,7 +18,7 @@ def register(name: str, op: Operator) -> torch.library.Library:
     definition = op.definition
     overload = getattr(getattr(torch.ops, space), short).default
 
-    def autograd(keyset, *inputs, **kwargs):
+    def autograd(keyset, /, *inputs, **kwargs):
         refuse_tangents(op, inputs)
         _tensors.refuse_unusable(definition, inputs)
         tensors = [t for given in as_lists(definition, inputs) for t in given]
@@ -32,7 +32,7 @@ def register(name: str, op: Operator) -> torch.library.Library:
         with torch._C._AutoDispatchBelowAutograd():
             return overload.redispatch(keyset & torch._C._after_autograd_keyset, *inputs, **kwargs)
 
-    def inplace_or_view(keyset, *inputs, **kwargs):
+    def inplace_or_view(keyset, /, *inputs, **kwargs):
         with torch._C._AutoDispatchBelowADInplaceOrView():
             result = overload.redispatch(
                 keyset & torch._C._after_ADInplaceOrView_keyset, *inputs, **kwargs

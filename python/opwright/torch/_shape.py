@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from opwright import _core, _errors
-from opwright._definition import DYNAMIC, FORWARD, KERNEL, OPTIONAL
+from opwright._definition import DYNAMIC, KERNEL, OPTIONAL
 from opwright._dtypes import name_of
 from opwright._operator import Operator
 from opwright._shape_program import ShapeProgram
@@ -28,11 +28,24 @@ def as_lists(definition, inputs) -> list[list[torch.Tensor]]:
     ]
 
 
+def joined(shapes) -> list[int]:
+    """The shapes of a list as one argument of an operator: of each its rank, then its sizes."""
+    return [number for shape in shapes for number in (len(shape), *shape)]
+
+
+def apart(numbers) -> list[list[int]]:
+    """What was joined."""
+    shapes, at = [], 0
+    while at < len(numbers):
+        end = at + 1 + int(numbers[at])
+        shapes.append(list(numbers[at + 1 : end]))
+        at = end
+    return shapes
+
+
 def fake_for(op: Operator):
     definition = op.definition
-    takes_shape = [
-        rule.kind == FORWARD and not rule.args for rule in definition.shape_rules
-    ]  # a gradient's, passed by keyword
+    takes_shape = [rule.of_caller for rule in definition.shape_rules]
 
     def fake(*inputs, **kwargs):
         _traced.note(op.key)
@@ -73,7 +86,15 @@ def fake_for(op: Operator):
                 if rule.kind == KERNEL:
                     program.take_output(index, by_kernel[index].shape)
 
-        def make(index, item=0):
+        def of_caller(index):
+            """The shapes that a gradient call passes; None where it passes none."""
+            param = definition.outputs[index]
+            passed = kwargs.get(f"_{param.name}_shape") if takes_shape[index] else None
+            if passed is None:
+                return None
+            return apart(passed) if param.kind == DYNAMIC else [passed]
+
+        def make(index, item=0, passed=None):
             param = definition.outputs[index]
             dtype = getattr(torch, param.dtypes[column])
             if param.kind == OPTIONAL and wanted is not None and not wanted[index]:
@@ -81,16 +102,17 @@ def fake_for(op: Operator):
             if definition.shape_rules[index].kind == KERNEL:
                 shape = by_kernel[index].shape
             else:
-                passed = kwargs.get(f"_{param.name}_shape") if takes_shape[index] else None
-                shape = program.output(index, item, passed)
+                shape = program.output(index, item, None if passed is None else passed[item])
             return torch.empty(shape, dtype=dtype, device=device)
 
         made = []
         for index, param in enumerate(definition.outputs):
+            passed = of_caller(index)
             if param.kind == DYNAMIC:
-                made.append([make(index, item) for item in range(_count(definition, index, given))])
+                count = _count(definition, index, given) if passed is None else len(passed)
+                made.append([make(index, item, passed) for item in range(count)])
             else:
-                made.append(make(index))
+                made.append(make(index, passed=passed))
         return made[0] if len(made) == 1 else tuple(made)
 
     return fake

@@ -7,17 +7,34 @@ PyTorch does the same for the others, and has no such fallback for lists.
 from __future__ import annotations
 
 import torch
+from torch._functorch.autograd_function import custom_function_call_vmap_helper
+from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
 
 from opwright._definition import DYNAMIC, Definition
 
 
-def register(name: str, definition: Definition, overload) -> None:
-    if any(param.kind == DYNAMIC for param in (*definition.inputs, *definition.outputs)):
-        torch.library.register_vmap(name, _rule(overload))
+def register(name: str, definition: Definition, overload) -> torch.library.Library | None:
+    if not any(param.kind == DYNAMIC for param in (*definition.inputs, *definition.outputs)):
+        return None
+    space, short = name.split("::")
+    library = torch.library.Library(space, "IMPL")
+    rule = _rule(overload)
+
+    # As torch.library.register_vmap, whose own arguments have names that attributes may have.
+    def batched(keyset, /, *inputs, **keywords):
+        return custom_function_call_vmap_helper(
+            retrieve_current_functorch_interpreter(),
+            lambda info, in_dims, *inputs: rule(info, in_dims, *inputs, **keywords),
+            overload,
+            *inputs,
+        )
+
+    library.impl(short, batched, "FuncTorchBatched", with_keyset=True)
+    return library
 
 
 def _rule(overload):
-    def rule(info, in_dims, *inputs, **keywords):
+    def rule(info, in_dims, /, *inputs, **keywords):
         def call(index: int, device=None):
             return overload(*_each(_slice, inputs, in_dims, index, device), **keywords)
 

@@ -54,6 +54,17 @@ TEST(Cases, ThreeInputsBroadcastEachInItsOwnWay) {
   EXPECT_TRUE(Has(made.cases, {{5}, {3, 1}, {3, 5}}));
 }
 
+TEST(Cases, TheTensorsOfAListMayDifferInShape) {
+  const auto has = [](const char* param, const std::vector<Shape>& list) {
+    const Made made = CasesOf(Metadef("op", {param}, {"*ys: -2"}, "same(xs)"));
+    return std::any_of(made.cases.begin(), made.cases.end(),
+                       [&](const Case& c) { return c.shapes[0] == list; });
+  };
+  EXPECT_TRUE(has("*xs: -2", {{3, 5}, {5}, {2, 3, 5}}));
+  EXPECT_TRUE(has("*xs: -1", {{5}, {3}, {2}}));
+  EXPECT_TRUE(has("*xs: \"n\"", {{3}, {3}, {3}}));
+}
+
 TEST(Cases, NamedDimensionsAreDistinct) {
   const Made made = CasesOf(Metadef("op", {"x: \"n\", \"c\", \"h\", \"w\""},
                                     {"y: \"n\", \"c\", \"h\", \"w\""}, "same(x)"));

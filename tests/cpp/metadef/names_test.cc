@@ -44,9 +44,10 @@ TEST(Names, AttributesOfWhatListsOperatorsAreRefused) {
 }
 
 TEST(Names, ArgumentsOfTheCallAreRefused) {
-  for (const char* name : {"self", "name", "out", "dout", "cls", "lambda"})
+  for (const char* name : {"self", "name", "out", "dout", "cls", "requires_grad", "lambda"})
     EXPECT_EQ(Ids(Op(Float(name), Float("y"))), std::vector<std::string>{"MD012"}) << name;
-  EXPECT_EQ(Ids(Op(Float("exp"), Float("y"))), std::vector<std::string>());
+  for (const char* name : {"exp", "dtype", "device", "keyset", "op"})
+    EXPECT_EQ(Ids(Op(Float(name), Float("y"))), std::vector<std::string>()) << name;
 }
 
 TEST(Names, AreUniqueAcrossInputsOutputsAndAttributes) {

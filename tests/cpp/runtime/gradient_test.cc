@@ -220,5 +220,52 @@ TEST(Gradient, OfAnEmptyInputOverNoRowsIsComputed) {
   EXPECT_EQ(result.Values(), (std::vector<double>{0, 0, 0}));
 }
 
+constexpr const char* kDynamic = R"(, "param_type": "dynamic")";
+
+// Each tensor of output 0, filled to its own size.
+void FillList(const OpwrightCall& call) {
+  for (int64_t k = 0; k < call.outputs[0].count; ++k) {
+    const OpwrightTensor& t = call.outputs[0].tensors[k];
+    for (int64_t i = 0; i < SizeOf(t); ++i) static_cast<float*>(t.data)[i] = 10 * k + i;
+  }
+}
+
+TEST(Gradient, OfAListThatIsNotSavedHasEachTensorsOwnShape) {
+  TestOp forward(metadef::Op(Float("xs", "[-2]", kDynamic), Float("ys", "[-2]", kDynamic),
+                             R"j(, "shape_rule": "same(xs)")j", "f"));
+  TestOp backward(metadef::Op(Float("grad_ys", "[-2]", kDynamic),
+                              Float("grad_xs", "[-2]", kDynamic), kForwardRule, "f_grad"),
+                  &FillList);
+  Tensor a(kF32, {2}), b(kF32, {2, 2}), none(kF32, {2}), grad_a(kF32, {2}), grad_b(kF32, {2, 2});
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {Arg{&a, &b}}, {Arg{&a, &b}}, {Arg{&a, &b}},
+                                     {Arg{&grad_a, &grad_b}}),
+            "");
+  EXPECT_EQ(grad_a.Values(), (std::vector<double>{0, 1}));
+  EXPECT_EQ(grad_b.Values(), (std::vector<double>{10, 11, 12, 13}));
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {Arg{&a, &b}}, {Arg{&a, &b}}, {Arg{&a, &b}},
+                                     {Arg{&grad_a, &none}}),
+            "f_grad: output grad_xs has shape [2], [2, 2] is due [CL008]");
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {Arg{&a, &b}}, {Arg{&a, &b}}, {Arg{&a, &b}},
+                                     {Arg{&grad_a}}),
+            "f_grad: output grad_xs has 1 tensors, 2 are due [CL001]");
+}
+
+TEST(Gradient, OfAListHasItsTensorsThoughTheBackwardOperatorTakesNoList) {
+  TestOp forward(metadef::Op(Float("xs", "[-2]", kDynamic), Float("y"),
+                             R"j(, "shape_rule": "same(xs)")j", "f"));
+  TestOp backward(
+      metadef::Op(Float("grad_y"), Float("grad_xs", "[-2]", kDynamic), kForwardRule, "f_grad"),
+      &FillList);
+  Tensor a(kF32, {2}), b(kF32, {2}), y(kF32, {2}), grad(kF32, {2});
+  Tensor grad_a(kF32, {2}), grad_b(kF32, {2});
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {Arg{&a, &b}}, {y}, {grad}, {Arg{&grad_a, &grad_b}}),
+            "");
+  EXPECT_EQ(grad_a.Values(), (std::vector<double>{0, 1}));
+  EXPECT_EQ(grad_b.Values(), (std::vector<double>{10, 11}));
+  EXPECT_EQ(backward.Infer({grad}),
+            "f_grad: the shape of output grad_xs by forward: it is that of the forward input, "
+            "which only a gradient call knows; pass out= [CL005]");
+}
+
 }  // namespace
 }  // namespace opwright::test

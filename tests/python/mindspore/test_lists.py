@@ -57,6 +57,16 @@ def test_the_tensors_of_a_list_have_gradients(libraries, call, bprop, mode):
     close(gradient(loss, (X, Y), None, mode), DUE[call])
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_the_backward_operator_needs_the_shapes_of_the_list_only(libraries, mode):
+    op = Custom(libraries("inputs").add_weighted)
+
+    def loss(x, y):
+        return (op([x, y]) * x).sum()
+
+    close(gradient(loss, (X, Y), None, mode), (2 * x + 2 * y, 2 * x))
+
+
 def short(xs, bias, out, dout):
     return (dout,), None
 

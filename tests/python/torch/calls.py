@@ -58,6 +58,10 @@ def sum_squares(xs):
     return sum((k + 1) * x * x for k, x in enumerate(xs))
 
 
+def scale_each(xs):
+    return [(k + 2) * x for k, x in enumerate(xs)]
+
+
 def sum_all(xs, bias=None):
     y = sum((k + 1) * x for k, x in enumerate(xs))
     return y if bias is None else y + 3 * bias
@@ -127,6 +131,8 @@ CASES = [
     Case("inputs", "sum_all", lambda: ([draw(4), draw(4)], None), sum_all, label="none"),
     Case("inputs", "sum_all", lambda: ([draw(4), draw(4)], draw(4)), sum_all, label="bias"),
     Case("inputs", "lift", lambda: ([draw(4), draw(4)], draw(1)), lift),
+    Case("inputs", "scale_each", lambda: ([draw(2), draw(3, 2), draw()],), scale_each),
+    Case("inputs", "add_weighted", lambda: ([draw(2, 3), draw(2, 3)],), sum_all),
     Case("inputs", "greatest", lambda: (draw(2, 3, 4),), greatest),
     Case("inputs", "pair", lambda: (draw(2, 3), draw(2, 3)), lambda x, y: (x * y, x + 3 * y)),
     Case(

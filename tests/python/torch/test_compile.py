@@ -92,6 +92,8 @@ def test_fake_outputs_have_the_real_shape_dtype_and_strides(libraries, case):  #
         ("fused_add_scale", "fused_add_scale", lambda n: (draw(n, 5), draw(5), draw(5))),
         ("inputs", "linear", lambda n: (draw(n, 4), draw(4, 5), draw(5))),
         ("inputs", "sum_squares", lambda n: ([draw(n, 2), draw(n, 2)],)),
+        ("inputs", "scale_each", lambda n: ([draw(n), draw(3, n)],)),
+        ("inputs", "add_weighted", lambda n: ([draw(n, 2), draw(n, 2)],)),
         ("inputs", "greatest", lambda n: (draw(n, 4),)),
         ("shapes", "repeat_rows", lambda n: (draw(n, 3),)),
         ("shapes", "total", lambda n: (draw(n, 3),)),

@@ -11,6 +11,7 @@ import torch
 from calls import CASES, WITH_GRADIENT, assert_same, draw, scattered, tensors
 
 import opwright
+from opwright.torch import _bound
 
 
 def floats(inputs):
@@ -99,6 +100,19 @@ def test_a_scale_of_any_shape_gets_a_gradient_of_that_shape(libraries, shape):  
     x, s = draw(8), draw(*shape, grad=True)
     libraries("fused_broadcast").fused_broadcast(x, draw(8), s).sum().backward()
     assert s.grad.shape == shape
+
+
+@pytest.mark.parametrize("numbers", [[2, 3], [-1], [0, 1], [33] + [1] * 33, [1, -1], [1, 2**62]])
+def test_shapes_of_a_list_that_no_gradient_has_are_refused(libraries, numbers):
+    libraries("inputs")
+    with pytest.raises(RuntimeError, match=r"grad_xs.*\[CL005\]"):
+        torch.ops.opwright.add_weighted_grad(draw(3), _grad_xs_shape=numbers)
+
+
+def test_an_operator_bound_by_the_acl_form_has_the_shapes_of_a_list(libraries):
+    kernel = _bound._kernel(libraries("inputs").scale_each_grad)
+    a, b = draw(2), draw(3, 2)
+    assert_same(kernel([a, b], _grad_xs_shape=[1, 2, 2, 3, 2]), [2 * a, 3 * b])
 
 
 @pytest.mark.parametrize("shape", [(3,), (4, 1), (1, 3), (1,), ()])

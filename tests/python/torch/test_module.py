@@ -2,6 +2,7 @@
 """opwright.torch.Module and opwright.torch.op."""
 
 import io
+import pickle
 
 import pytest
 import torch
@@ -143,3 +144,48 @@ OPWRIGHT_FUNCTION(cubed, Cubed)
     assert torch.autograd.gradcheck(cubed, (draw(3, grad=True),))
     with pytest.raises(opwright.GradientError, match="GR007"):
         opwright.torch.op(cubed, bprop=lambda x: (x,))
+
+
+def test_a_symbolic_trace_calls_the_torch_operator(libraries):
+    linear = libraries("inputs").linear
+    x, w, bias = draw(3, 4), draw(4, 5), draw(5)
+    layer = opwright.torch.Module(linear, {"w": w}, alpha=2.0)
+    traced = torch.fx.symbolic_trace(torch.nn.Sequential(layer, torch.nn.ReLU()))
+    targets = [node.target for node in traced.graph.nodes if node.op == "call_function"]
+    assert targets == [torch.ops.opwright.linear.default]
+    assert_same(traced(x), torch.relu(2 * x @ w))
+    copied = pickle.loads(pickle.dumps(traced))
+    assert_same(copied(x), torch.relu(2 * x @ w))
+    sums = torch.fx.symbolic_trace(lambda x, y: libraries("inputs").sum_all([x, y], bias=x))
+    assert_same(sums(bias, 2 * bias), 8 * bias)
+
+
+def test_a_number_beside_a_symbol_is_refused(libraries):
+    add = libraries("element_add").element_add
+    with pytest.raises(opwright.DTypeError, match="a number beside Proxy") as caught:
+        torch.fx.symbolic_trace(lambda x: add(x, 2.0))
+    assert caught.value.code == "CL013"
+
+
+class Logged:
+    """What stands for a tensor, by PyTorch's protocol alone."""
+
+    def __init__(self, tensor):
+        self.tensor, self.seen = tensor, []
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        (own,) = [value for value in args if isinstance(value, cls)]
+        own.seen.append(function)
+        plain = [value.tensor if isinstance(value, cls) else value for value in args]
+        return function(*plain, **(kwargs or {}))
+
+
+def test_what_stands_for_a_tensor_is_asked(libraries):
+    add, x = libraries("element_add").element_add, torch.ones(3)
+    for call in (lambda t: add(t, x), lambda t: add(x, t), lambda t: add(y=t, x=x)):
+        logged = Logged(2 * x)
+        assert_same(call(logged), 3 * x)
+        assert logged.seen == [torch.ops.opwright.element_add.default]
+    with pytest.raises(opwright.DTypeError, match="torch and numpy in one call"):
+        add(Logged(x), x.numpy())

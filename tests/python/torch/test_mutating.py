@@ -19,6 +19,32 @@ def test_the_input_is_written_and_its_version_counted(libraries):  # G10
     assert x._version == 0
 
 
+ROUTES = {
+    "lib.op": lambda op: op,
+    "by name": lambda op: lambda sums, x: op(x=x, sums=sums),
+    "torch.ops": lambda op: op._calls[torch.Tensor]._overload,
+    "compiled": lambda op: torch.compile(lambda *args: op(*args), backend="aot_eager"),
+    "fullgraph": lambda op: torch.compile(
+        lambda *args: op(*args), fullgraph=True, backend="aot_eager"
+    ),
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("number", [2.0, 1, True])
+def test_a_number_cannot_be_written(libraries, route, number):  # G10
+    op = ROUTES[route](libraries("effects").accumulate)
+    with pytest.raises((TypeError, ValueError, RuntimeError)) as caught:
+        op(number, draw(3))
+    if route in ("lib.op", "by name", "compiled"):
+        assert type(caught.value) is opwright.ShapeError and caught.value.code == "CL008"
+    if route == "torch.ops":
+        assert "'sums'" in str(caught.value) and "Tensor" in str(caught.value)
+    else:
+        words = "accumulate: input sums is written by the operator: it must be a tensor, a number"
+        assert words in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "view",
     [lambda t: t.t(), lambda t: t[:, ::2], lambda t: t[1:3, 1:3], lambda t: t.permute(1, 0)[1:]],

@@ -50,6 +50,26 @@ def squares(xs):
     return sum((k + 1) * x**2 for k, x in enumerate(xs))
 
 
+def test_a_compiled_function_may_map_the_operator_itself(libraries):
+    square, x = libraries("elementwise").square, draw(3, 2)
+    assert square.__name__ == "square"
+    compiled = torch.compile(lambda x: torch.vmap(square)(x), fullgraph=True, backend="aot_eager")
+    assert_same(compiled(x), x * x)
+
+
+def test_attributes_may_have_the_names_of_pytorchs_own_arguments(libraries):
+    add, a, b = libraries("inputs").add_weighted, draw(3, 2), draw(3, 2)
+
+    def call(a, b):
+        return add([a, b], keyset=2, op=3)
+
+    due = 4 * a + 6 * b
+    for function in (call, vmap(call), torch.compile(call, fullgraph=True, backend="aot_eager")):
+        assert_same(function(a, b), due)
+    made = grad(lambda a, b: call(a, b).sum(), (0, 1))(a, b)
+    assert_same(made, (torch.full_like(a, 4), torch.full_like(b, 6)))
+
+
 @pytest.mark.parametrize("dims", [(0, 0), (0, None), (None, 1), (1, 1)])
 def test_vmap_takes_lists(libraries, dims):
     op = libraries("inputs").sum_squares

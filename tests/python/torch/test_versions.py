@@ -147,6 +147,23 @@ def test_a_closed_library_says_so_and_the_others_go_on(tmp_path):  # L12
     assert_same(torch.ops.opwright.closed(torch.ones(1), torch.ones(1)), torch.full((1,), 2.0))
 
 
+def test_a_compiled_function_says_that_a_handle_was_closed(tmp_path):  # L12
+    library = opwright.load(make(tmp_path, "sealed", 0))
+    x = torch.ones(1)
+
+    def call(x):
+        return library.sealed(x, x)
+
+    compiled = torch.compile(call, backend="aot_eager"), torch.compile(call, fullgraph=True)
+    assert all(function(x).item() == 2 for function in compiled)
+    library.close()
+    with pytest.raises(opwright.CallError, match=r"this handle .* was closed") as caught:
+        compiled[0](x)
+    assert caught.value.code == "CL014"
+    with pytest.raises((RuntimeError, TypeError), match=r"this handle .* was closed.*\[CL014\]"):
+        compiled[1](x)
+
+
 def test_calls_on_tensors_are_refused_after_the_last_close_as_on_arrays(tmp_path):  # L12
     path = make(tmp_path, "shut", 0)
     library = opwright.load(path)

@@ -72,6 +72,36 @@ inputs = (
             [param("grad_xs", kind="dynamic"), param("grad_shift")],
             shape_rule={"grad_xs": "same(xs)", "grad_shift": "forward"},
         ),
+        # y_k = (k + 2) x_k, and y = sum_k (k keyset + 1 + op) x_k: the gradients need the lists'
+        # shapes only. PyTorch's own functions have arguments with the names of the attributes.
+        metadef(
+            "scale_each",
+            [param("xs", kind="dynamic")],
+            [param("ys", kind="dynamic")],
+            shape_rule="same(xs)",
+            gradient="scale_each_grad",
+        ),
+        metadef(
+            "scale_each_grad",
+            [param("grad_ys", kind="dynamic")],
+            [param("grad_xs", kind="dynamic")],
+            shape_rule="forward",
+        ),
+        metadef(
+            "add_weighted",
+            [param("xs", kind="dynamic")],
+            [param("y")],
+            shape_rule="same(xs)",
+            attr=[attr("keyset", "int", 1), attr("op", "int", 0)],
+            gradient="add_weighted_grad",
+        ),
+        metadef(
+            "add_weighted_grad",
+            [param("grad_y")],
+            [param("grad_xs", kind="dynamic")],
+            shape_rule="forward",
+            attr=[attr("keyset", "int", 1), attr("op", "int", 0)],
+        ),
         # values and index of the greatest of the last dimension; the index is an integer
         metadef(
             "greatest",
@@ -189,6 +219,30 @@ void SumSquaresGrad(ViewList<const T> xs, View<const T> dy, ViewList<T> dxs) {
       dxs[k].Data()[i] = 2 * T(k + 1) * xs[k].Data()[i] * dy.Data()[i];
 }
 OPWRIGHT_FUNCTION(sum_squares_grad, SumSquaresGrad)
+
+template <class T>
+void ScaleEach(ViewList<const T> xs, ViewList<T> ys) {
+  for (int64_t k = 0; k < ys.Size(); ++k)
+    for (int64_t i = 0; i < ys[k].Size(); ++i) ys[k].Data()[i] = T(k + 2) * xs[k].Data()[i];
+}
+OPWRIGHT_FUNCTION(scale_each, ScaleEach)
+OPWRIGHT_FUNCTION(scale_each_grad, ScaleEach)
+
+template <class T>
+void AddWeighted(ViewList<const T> xs, View<T> y, int64_t keyset, int64_t op) {
+  for (int64_t i = 0; i < y.Size(); ++i) {
+    y.Data()[i] = 0;
+    for (int64_t k = 0; k < xs.Size(); ++k) y.Data()[i] += T(k * keyset + 1 + op) * xs[k].Data()[i];
+  }
+}
+OPWRIGHT_FUNCTION(add_weighted, AddWeighted)
+
+template <class T>
+void AddWeightedGrad(View<const T> dy, ViewList<T> dxs, int64_t keyset, int64_t op) {
+  for (int64_t k = 0; k < dxs.Size(); ++k)
+    for (int64_t i = 0; i < dy.Size(); ++i) dxs[k].Data()[i] = T(k * keyset + 1 + op) * dy.Data()[i];
+}
+OPWRIGHT_FUNCTION(add_weighted_grad, AddWeightedGrad)
 
 template <class T>
 void SumAll(ViewList<const T> xs, View<const T> bias, View<T> y) {
