@@ -240,7 +240,8 @@ OPWRIGHT_FUNCTION(add_weighted, AddWeighted)
 template <class T>
 void AddWeightedGrad(View<const T> dy, ViewList<T> dxs, int64_t keyset, int64_t op) {
   for (int64_t k = 0; k < dxs.Size(); ++k)
-    for (int64_t i = 0; i < dy.Size(); ++i) dxs[k].Data()[i] = T(k * keyset + 1 + op) * dy.Data()[i];
+    for (int64_t i = 0; i < dy.Size(); ++i)
+      dxs[k].Data()[i] = T(k * keyset + 1 + op) * dy.Data()[i];
 }
 OPWRIGHT_FUNCTION(add_weighted_grad, AddWeightedGrad)
 
