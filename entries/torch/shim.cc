@@ -101,8 +101,8 @@ TorchShim shim;
 bool loaded = false;
 
 // What this library last raised on the thread: the guard and the operator that it calls are on one,
-// and PyTorch between them, before 2.13, only says that it failed. A key, as thread_local would make
-// every operator library need the dynamic linker by name.
+// and PyTorch between them, before 2.13, only says that it failed. A key, as thread_local would
+// make every operator library need the dynamic linker by name.
 std::string& LastRaised() {
   static const pthread_key_t key = [] {
     pthread_key_t made;
