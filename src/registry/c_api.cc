@@ -93,6 +93,25 @@ const OpwrightOpDef* opwright_operator_def(const OpwrightOperator* op) {
   return op->op->has_metadef() ? &op->op->def() : nullptr;
 }
 
+namespace {
+
+// A count above 0 without an array.
+Status CheckArrays(const OpwrightOperator* op, const OpwrightArgument* inputs, int32_t num_inputs,
+                   const void* outputs, int32_t num_outputs) {
+  const struct {
+    const void* array;
+    int32_t count;
+    const char* what;
+  } given[] = {{inputs, num_inputs, " inputs"}, {outputs, num_outputs, " outputs"}};
+  for (const auto& [array, count, what] : given)
+    if (array == nullptr && count > 0)
+      return opwright::MakeError("CL001", opwright::StrCat(op->op->name(), ": ", count, what,
+                                                           " given, and no array of them"));
+  return {};
+}
+
+}  // namespace
+
 OpwrightError* opwright_operator_call(OpwrightOperator* op, const OpwrightArgument* inputs,
                                       int32_t num_inputs, const OpwrightArgument* outputs,
                                       int32_t num_outputs, const OpwrightAttr* attrs,
@@ -102,6 +121,7 @@ OpwrightError* opwright_operator_call(OpwrightOperator* op, const OpwrightArgume
     if (num_outputs < 0 || num_outputs > kMost)
       return opwright::MakeError(
           "CL001", opwright::StrCat(num_outputs, " outputs given; 0 to ", kMost, " are supported"));
+    OPWRIGHT_RETURN_IF_ERROR(CheckArrays(op, inputs, num_inputs, outputs, num_outputs));
     OpwrightArgument own[kMost];
     std::copy(outputs, outputs + num_outputs, own);
     opwright::CallArguments arguments;
@@ -125,6 +145,7 @@ OpwrightError* opwright_operator_infer(OpwrightOperator* op, const OpwrightArgum
     arguments.num_inputs = num_inputs;
     arguments.attrs = attrs;
     arguments.num_attrs = attrs == nullptr ? 0 : num_attrs;
+    OPWRIGHT_RETURN_IF_ERROR(CheckArrays(op, inputs, num_inputs, outputs, num_outputs));
     const int32_t due = op->op->has_metadef() ? op->op->def().num_outputs : 0;
     if (op->op->has_metadef() && due != num_outputs)
       return opwright::MakeError("CL001",

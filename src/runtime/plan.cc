@@ -51,6 +51,9 @@ Error TensorError(const OpwrightOpDef& def, const char* what, const char* name,
   if (t.ndim < 0 || t.ndim > OPWRIGHT_MAX_RANK)
     return MakeError("CL004", StrCat(def.name, ": ", what, " ", name, " has rank ", t.ndim,
                                      ", at most ", OPWRIGHT_MAX_RANK, " is supported"));
+  if (t.ndim > 0 && t.shape == nullptr)
+    return MakeError(
+        "CL004", StrCat(def.name, ": ", what, " ", name, " has rank ", t.ndim, " and no shape"));
   if (!IsPossibleShape(t.ndim, t.shape))
     return MakeError("CL004", StrCat(def.name, ": ", what, " ", name, " has the impossible shape ",
                                      ShapeText(t)));
@@ -59,7 +62,8 @@ Error TensorError(const OpwrightOpDef& def, const char* what, const char* name,
 
 bool IsGood(const OpwrightTensor& t) {
   return t.device_type == 1 && t.ndim >= 0 && t.ndim <= OPWRIGHT_MAX_RANK &&
-         IsPossibleShape(t.ndim, t.shape) && (t.data != nullptr || NumElements(t) == 0);
+         (t.ndim == 0 || t.shape != nullptr) && IsPossibleShape(t.ndim, t.shape) &&
+         (t.data != nullptr || NumElements(t) == 0);
 }
 
 Status CheckTensors(const OpwrightOpDef& def, const OpwrightParamDef* const* params,
