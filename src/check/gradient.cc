@@ -34,7 +34,8 @@ struct Judgement {
 
 // How far from a difference of this size a gradient may be. scale: of the whole gradient.
 double Allowed(double size, double scale, double noise, OpwrightDType dtype) {
-  return RelativeTolerance(dtype) * (size + 0.1 * scale) + kNoise * noise + 8 * Epsilon(dtype);
+  return RelativeTolerance(dtype) * (size + 0.1 * scale) + kNoise * noise +
+         2 * Epsilon(dtype) / StepOf(dtype);
 }
 
 // One element's gradient by the differences there: their slope where the function is smooth, else
@@ -55,7 +56,7 @@ Judgement Judge(const Slope& slope, double got, double scale, OpwrightDType dtyp
   // What the plain difference gives too is as good as decided.
   const bool hit = !slope.smooth && std::fabs(got - slope.value) <=
                                         Allowed(std::fabs(slope.value), scale, slope.noise, dtype);
-  judged.decided = !noisy || hit || (slope.smooth && !finite);
+  judged.decided = (!noisy && !(slope.unsettled && finite)) || hit || (slope.smooth && !finite);
   return judged;
 }
 

@@ -64,7 +64,7 @@ class Search {
       return s_.expected.size() == 1 && Near(s_.got[0], -s_.expected[0]) ? "sign" : "";
     std::vector<double> scaled = s_.expected;
     for (double& v : scaled) v *= factor;
-    if (!Same(scaled)) return "";
+    if (!Same(scaled) || Number(factor) == "1") return "";
     if (std::fabs(factor + 1) < 1e-2) return "sign: it is the negative of what is right";
     return StrCat("missing factor: every element is ", Number(factor), " times what is right");
   }
