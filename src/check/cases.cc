@@ -148,6 +148,8 @@ class Maker {
     AddEmpty(base);
     AddLarge(base);
     Add(base, "distinct dimensions", Values::kSomeZeros);
+    Add(base, "distinct dimensions", Values::kOneZero);
+    Add(base, "distinct dimensions", Values::kWide);
     return std::move(cases_);
   }
 

@@ -32,11 +32,19 @@ Slope SlopeOf(const Samples& s, const std::vector<double>& centre, double x,
   double gaps[2] = {};  // between the one-sided slopes of each output, by step
   double sizes = 0;
   double moved = 0;  // size of what rounding acts on
+  bool still = true;  // no finite output moves
+  bool finite = true;
   Slope slope;
   slope.side_noise = 0;
   for (size_t j = 0; j < centre.size(); ++j) {
     const double o[4] = {s.out[0][j], s.out[1][j], s.out[2][j], s.out[3][j]};
+    // Its cotangent is zero.
+    if (!std::isfinite(centre[j])) {
+      finite = false;
+      continue;
+    }
     if (o[0] == centre[j] && o[1] == centre[j] && o[2] == centre[j] && o[3] == centre[j]) continue;
+    still = false;
     wide += c[j] * (o[0] - o[1]) / (s.at[0] - s.at[1]);
     narrow += c[j] * (o[2] - o[3]) / (s.at[2] - s.at[3]);
     double r[2];
@@ -69,6 +77,11 @@ Slope SlopeOf(const Samples& s, const std::vector<double>& centre, double x,
   const double size = std::fabs(right) + std::fabs(left);
   const bool torn = std::fabs(narrow - wide) > 2e-3 * size + 20 * rounding;
   slope.smooth = std::isfinite(slope.value) && !kink && !torn;
+  // It may go to an output that is not finite.
+  if (still && !finite) {
+    slope.smooth = false;
+    slope.side_noise = INFINITY;
+  }
   return slope;
 }
 
@@ -80,6 +93,7 @@ bool Unsettled(const Slope& slope, const Samples& s, const std::vector<double>& 
   double far[2] = {};
   double moved = 0;
   for (size_t j = 0; j < centre.size(); ++j) {
+    if (!std::isfinite(centre[j])) continue;
     central += c[j] * (s.out[4][j] - s.out[5][j]) / (s.at[4] - s.at[5]);
     for (size_t side = 0; side < 2; ++side) {
       near[side] += std::fabs(c[j] * (s.out[2 + side][j] - centre[j]) / (s.at[2 + side] - x));

@@ -58,6 +58,7 @@ const std::vector<Op>& RightOps() {
       {"smooth_sign", "v / std::sqrt(v * v + T(1e-12))",
        "T(1e-12) / std::pow(v * v + T(1e-12), T(1.5))", kWide},
       {"tiny_shrink", "std::fabs(v) > T(1e-6) ? v : 0", "std::fabs(v) > T(1e-6) ? 1 : 0", kWide},
+      {"logarithm", "std::log(v)", "1 / v", kWide},
       {"root", "std::sqrt(v)", "0.5 / std::sqrt(v)", kColumns},
   };
   return ops;
@@ -93,6 +94,9 @@ const std::vector<Op>& WrongOps() {
       {"bad_log_one_plus_column", "std::log1p(v)", "1 / (1 + v + (sizeof(T) == 4 ? 0.01 : 0))",
        kColumns},
       {"bad_magnitude", "std::fabs(v)", "1", kWide},
+      {"bad_beyond_six", "v < 0 ? 0 : v > 6 ? 6 : v", "v > 0 ? 1 : 0", kWide},
+      {"bad_beyond_ten", "std::fabs(v) < 10 ? v * v / 2 : 10 * std::fabs(v) - 50", "v", kWide},
+      {"bad_beyond_five", "std::exp(std::min(v, T(5)))", "std::exp(std::min(v, T(5)))", kWide},
   };
   return ops;
 }
@@ -176,6 +180,28 @@ constexpr char kRows[] = R"cc(
       gx.Data()[i] = v > 0 ? gu.Data()[i] : v < 0 ? -gd.Data()[i] : 0;
     }
   }
+  // By the quotient: at a zero the others' product is lost.
+  void Times(View<const double> x, View<double> y) {
+    y(0) = 1;
+    for (int64_t i = 0; i < x.Size(); ++i) y(0) *= x(i);
+  }
+  void TimesGrad(View<const double> x, View<const double> y, View<const double> g, View<double> gx) {
+    for (int64_t i = 0; i < x.Size(); ++i) gx(i) = x(i) == 0 ? 0 : g(0) * y(0) / x(i);
+  }
+  double kept[4200];
+  void Keeps(View<const double> x, View<double> y) {
+    for (int64_t i = 0; i < x.Size(); ++i) {
+      kept[i] = x(i);
+      y(i) = x(i) * x(i);
+    }
+  }
+  void KeepsGrad(View<const double> x, View<const double> g, View<double> gx) {
+    for (int64_t i = 0; i < x.Size(); ++i) gx(i) = 2 * kept[i] * g(i);
+  }
+  OPWRIGHT_FUNCTION(all_times, Times)
+  OPWRIGHT_FUNCTION(all_times_grad, TimesGrad)
+  OPWRIGHT_FUNCTION(keeps, Keeps)
+  OPWRIGHT_FUNCTION(keeps_grad, KeepsGrad)
   OPWRIGHT_FUNCTION(row_max, RowMax)
   OPWRIGHT_FUNCTION(row_max_grad, RowMaxGrad)
   OPWRIGHT_FUNCTION(parts, Parts)
@@ -209,6 +235,13 @@ const std::string& Library() {
     std::string middle = Metadef("middle", {"x" + n}, {"y: 1"}, "m", "middle_grad");
     middle.replace(middle.find("\"shape_rule\": \"m\""), 17, "\"shape_rule\": [1]");
     metadefs.push_back(middle);
+    std::string times = Metadef("all_times", {"x" + n}, {"y: 1"}, "m", "all_times_grad");
+    times.replace(times.find("\"shape_rule\": \"m\""), 17, "\"shape_rule\": [1]");
+    metadefs.push_back(times);
+    metadefs.push_back(
+        Metadef("all_times_grad", {"x" + n, "y: 1", "grad_y: 1"}, {"grad_x" + n}, "forward"));
+    metadefs.push_back(Metadef("keeps", {"x" + n}, {"y" + n}, "same(x)", "keeps_grad"));
+    metadefs.push_back(Metadef("keeps_grad", {"x" + n, "grad_y" + n}, {"grad_x" + n}, "forward"));
     metadefs.push_back(Metadef("middle_grad", {"x" + n, "grad_y: 1"}, {"grad_x" + n}, "forward"));
     metadefs.push_back(
         Metadef("parts", {"x: -2"}, {"up: -2", "down: -2"}, "same(x)", "parts_grad"));
@@ -262,6 +295,24 @@ TEST_P(WrongNearby, IsFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(HardPoints, WrongNearby, testing::ValuesIn(Names(WrongOps())), NameOf);
+
+TEST(HardPoints, AQuotientOfAProductIsFoundAtItsZero) {
+  const OperatorReport op = CheckOne(Library(), "all_times");
+  EXPECT_EQ(op.verdict, Verdict::kWrong) << TextOf(op);
+  EXPECT_NE(RowOf(op, "x")->case_text.find("zero"), std::string::npos) << TextOf(op);
+}
+
+TEST(HardPoints, ABackwardCallMayNotUseTheLastForwardsValues) {
+  const OperatorReport op = CheckOne(Library(), "keeps");
+  EXPECT_FALSE(RowOf(op, "x")->right) << TextOf(op);
+}
+
+// Half of normal values have no logarithm; the other half does not suffer.
+TEST(HardPoints, OutputsThatAreNotFiniteLeaveTheOthersToBeCompared) {
+  const OperatorReport op = CheckOne(Library(), "logarithm");
+  EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
+  EXPECT_GT(RowOf(op, "x")->elements, RowOf(op, "x")->skipped / 2) << TextOf(op);
+}
 
 // An allowed slope at a kink is compared, not left out.
 TEST(HardPoints, AKinkIsDecidedByTheSlopesOfItsSides) {
