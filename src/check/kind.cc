@@ -191,6 +191,8 @@ class Search {
         clean = clean && ((right[at] && !zeros[at]) || wrong[at]);
         if (!right[static_cast<size_t>(v)]) bad.push_back(StrCat(v));
       }
+      // One element an index, and other numbers: that proves no pattern.
+      if (size == static_cast<int64_t>(s_.got.size()) && !zero) continue;
       if (clean && !bad.empty() && static_cast<int64_t>(bad.size()) < size)
         return StrCat("a part of it: index ", JoinAnd(bad), " of dimension ",
                       static_cast<int64_t>(d), " is ", zero ? "zero" : "wrong",
