@@ -137,6 +137,10 @@ const char* ValuesName(Values values) {
       return "zeros";
     case Values::kSomeZeros:
       return "zeros among others";
+    case Values::kOneZero:
+      return "one zero";
+    case Values::kWide:
+      return "values of eight times the size";
     default:
       return "special values";
   }
@@ -164,7 +168,10 @@ void Fill(Array* array, Values values, int64_t limit, Random* random) {
     } else if (!is_float) {
       a.Set(i, static_cast<double>(random->Bits() %
                                    static_cast<uint64_t>(dtype.code == kOpwrightBool ? 2 : limit)));
-    } else if (values == Values::kNormal || values == Values::kSomeZeros) {
+    } else if (values == Values::kWide) {
+      a.Set(i, 8 * random->Normal());
+    } else if (values == Values::kNormal || values == Values::kSomeZeros ||
+               values == Values::kOneZero) {
       a.Set(i, random->Normal());
     } else if (values == Values::kPositive) {
       a.Set(i, random->Uniform(0.5, 2));
@@ -172,6 +179,8 @@ void Fill(Array* array, Values values, int64_t limit, Random* random) {
       a.Set(i, special[random->Bits() % std::size(special)]);
     }
   }
+  if (values == Values::kOneZero && is_float && a.size() > 0)
+    a.Set(static_cast<int64_t>(random->Bits() % static_cast<uint64_t>(a.size())), 0);
 }
 
 void FillCotangent(Array* array, Random* random) {

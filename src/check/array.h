@@ -52,6 +52,8 @@ enum class Values {
   kPositive,  // in [0.5, 2): for logarithms, roots and quotients
   kZeros,
   kSomeZeros,  // exact ones among others
+  kOneZero,  // in each float input
+  kWide,  // normal ones times eight: for what clamps
   kSpecial,  // infinities, NaN, huge, tiny, both zeros: nothing but the memory contract is judged
 };
 const char* ValuesName(Values values);

@@ -19,6 +19,7 @@ struct Sizes {
   std::string name;
   std::vector<int64_t> symbols;
   Shape leading;  // what "..." stands for
+  int32_t shorter = -1;  // the input whose "..." stands for one dimension fewer
   Shape any;  // of inputs of any rank
   std::vector<int64_t> unknown;  // of dimension k that is -1
   bool unknown_differ = false;  // a -1 of each input has a size of its own
@@ -66,6 +67,7 @@ Shape ShapeOf(const OpwrightParamDef& param, int32_t input, const Sizes& sizes, 
   Shape shape;
   if (param.leading_any) {
     shape = sizes.leading;
+    if (input == sizes.shorter) shape.erase(shape.begin());
     if (form == Form::kRow || form == Form::kScalar) shape.clear();
     if (form == Form::kKeptRow || form == Form::kOne) std::fill(shape.begin(), shape.end(), 1);
   }
@@ -106,7 +108,7 @@ class Maker {
     for (int32_t i = 0; i < def.num_inputs; ++i) {
       const OpwrightParamDef& param = *def.inputs[i];
       any_ = any_ || IsAny(param);
-      leading_ = leading_ || (param.leading_any != 0 && !IsAny(param));
+      if (param.leading_any != 0 && !IsAny(param)) leading_.push_back(i);
       unknown_ = unknown_ || std::find(param.dims, param.dims + param.num_dims, -1) !=
                                  param.dims + param.num_dims;
       optional_ = optional_ || param.kind == kOpwrightOptional;
@@ -146,6 +148,8 @@ class Maker {
     AddEmpty(base);
     AddLarge(base);
     Add(base, "distinct dimensions", Values::kSomeZeros);
+    Add(base, "distinct dimensions", Values::kOneZero);
+    Add(base, "distinct dimensions", Values::kWide);
     return std::move(cases_);
   }
 
@@ -203,11 +207,18 @@ class Maker {
   }
 
   void AddRanks(Sizes sizes) {
-    if (leading_) {
+    if (!leading_.empty()) {
       for (const Shape& leading : {Shape{}, Shape{4, 2}}) {
         sizes.leading = leading;
         Add(sizes, "leading dimensions");
       }
+      // A broadcast group has its forms.
+      for (const int32_t input : leading_) {
+        if (leading_.size() < 2 || !group_.empty()) break;
+        sizes.shorter = input;
+        Add(sizes, "leading dimensions that differ");
+      }
+      sizes.shorter = -1;
       sizes.leading = {2};
     }
     if (any_) {
@@ -299,7 +310,7 @@ class Maker {
   // A few thousand elements in the largest input.
   void AddLarge(const Sizes& base) {
     Sizes sizes = base;
-    const bool few = def_.num_symbols <= 1 && !leading_;
+    const bool few = def_.num_symbols <= 1 && leading_.empty();
     sizes.symbols = few ? std::vector<int64_t>{4099} : std::vector<int64_t>{61, 67, 59, 3, 2, 4, 5};
     if (def_.num_symbols > 3) sizes.symbols = {11, 13, 17, 19, 7, 5, 3, 2};
     sizes.leading = {37};
@@ -311,8 +322,8 @@ class Maker {
   const OpwrightOpDef& def_;
   std::vector<Case> cases_;
   std::vector<int32_t> group_;
+  std::vector<int32_t> leading_;  // the inputs with "..." before other dimensions
   bool any_ = false;
-  bool leading_ = false;
   bool unknown_ = false;
   bool optional_ = false;
   bool dynamic_ = false;

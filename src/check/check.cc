@@ -318,10 +318,22 @@ class OperatorCheck {
     report_.findings.push_back(std::move(finding));
   }
 
+  // Where what is added to an output is zero, it looks as if nothing was written.
+  void DropUnwrittenOfAddedTo() {
+    const std::vector<Finding> all = report_.findings;
+    std::erase_if(report_.findings, [&](const Finding& finding) {
+      return finding.id == "CK006" && std::any_of(all.begin(), all.end(), [&](const Finding& f) {
+               return f.id == "CK007" && f.argument == finding.argument;
+             });
+    });
+  }
+
   void Judge() {
+    DropUnwrittenOfAddedTo();
     bool wrong = false;
     for (const Finding& finding : report_.findings)
       wrong = wrong || finding.severity == Severity::kError;
+    const bool found = wrong;
     for (size_t r = 0; r < report_.rows.size(); ++r) {
       GradientRow& row = report_.rows[r];
       wrong = wrong || !row.right;
@@ -330,8 +342,8 @@ class OperatorCheck {
       if (row.checked || !row.reason.empty()) continue;
       row.reason = row.skipped > 0
                        ? "no element where the function is smooth and the noise below the gradient"
-                   : row.cases > 0 ? "it was empty in every case that ran"
-                                   : "no case got as far";
+                   : row.cases > 0 && !found ? "it was empty in every case that ran"
+                                             : "no case got as far";
       undecided_ = undecided_ || row.cases == 0 || row.skipped > 0;
       // A list that never was so long is no gap.
       if (row.cases == 0 && row.input.ends_with(']'))

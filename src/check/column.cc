@@ -13,7 +13,7 @@ namespace {
 
 // How often values are moved to see how far results go with them, and how many times that a result
 // may be off: the rounding of each step of a kernel is no larger than such a move.
-constexpr int kMoves = 4;
+constexpr int kMoves = 8;
 constexpr double kSpreads = 4;
 
 // Whether each input and output is a float in both columns or in neither, and a complex number in
@@ -33,6 +33,30 @@ double Size(const ArrayLists& lists) {
     for (const Array& array : list) n += static_cast<double>(array.size());
   return n;
 }
+
+// How far an element's error changes from one move to the next.
+class Jitter {
+ public:
+  explicit Jitter(const Array& array)
+      : low_(static_cast<size_t>(array.size()), INFINITY), high_(low_.size(), -INFINITY) {}
+
+  void Add(const Array& got, const Array& expected) {
+    for (int64_t k = 0; k < got.size(); ++k) {
+      const double error = got.Get(k) - expected.Get(k);
+      const auto at = static_cast<size_t>(k);
+      if (!std::isfinite(error)) continue;
+      low_[at] = std::min(low_[at], error);
+      high_[at] = std::max(high_[at], error);
+    }
+  }
+  void AddTo(std::vector<double>* spread) const {
+    for (size_t k = 0; k < low_.size(); ++k) (*spread)[k] += std::max(0.0, high_[k] - low_[k]);
+  }
+
+ private:
+  std::vector<double> low_;
+  std::vector<double> high_;
+};
 
 // How many terms of a sum an element may be.
 double Terms(const ArrayLists& from, const Array& to) {
@@ -61,6 +85,8 @@ struct Comparison {
   // The other column's, with values that were nudged. How far its results go shows how far rounding
   // takes those of an ill-conditioned operator.
   std::vector<Trial> moved = {};
+  // This column's, with the same values: an error that goes with rounding is another at each.
+  std::vector<Trial> own_moved = {};
 
   // Moves values by what the less precise column cannot tell apart.
   void Nudge(ArrayLists* lists);
@@ -76,7 +102,8 @@ void Comparison::Nudge(ArrayLists* lists) {
       if (!IsFloat(array.dtype)) continue;
       for (int64_t k = 0; k < array.size(); ++k) {
         const double value = array.Get(k);
-        const double step = epsilon * std::max(1.0, std::fabs(value));
+        // Of many sizes: whole steps of the last place would leave rounding as it was.
+        const double step = random.Uniform(0.5, 1.5) * epsilon * std::max(1.0, std::fabs(value));
         array.Set(k, random.Bits() % 2 == 0 ? value + step : value - step);
       }
     }
@@ -117,7 +144,13 @@ void Comparison::CompareOutputs() {
     for (size_t k = 0; k < own.outputs[o].size(); ++k) {
       const Array& expected = other.outputs[o][k];
       std::vector<double> spread(static_cast<size_t>(expected.size()));
-      for (const Trial& trial : moved) Widen(expected, trial.outputs[o][k], &spread);
+      Jitter jitter(expected);
+      jitter.Add(own.outputs[o][k], expected);
+      for (size_t m = 0; m < moved.size(); ++m) {
+        Widen(expected, moved[m].outputs[o][k], &spread);
+        jitter.Add(own_moved[m].outputs[o][k], moved[m].outputs[o][k]);
+      }
+      jitter.AddTo(&spread);
       Compare(own.outputs[o][k], expected, spread, Terms(own.inputs, expected),
               StrCat("output ", ItemName(*own.def().outputs[o], k)));
     }
@@ -143,7 +176,13 @@ void Comparison::CompareGradients() {
   }
   if (!own.Backward(own_cotangents, got).ok()) return;
   std::vector<ArrayLists> moved_gradients;
-  for (Trial& trial : moved) {
+  std::vector<std::pair<ArrayLists, ArrayLists>> pairs;  // of this column and the other
+  for (size_t m = 0; m < moved.size(); ++m) {
+    Trial& trial = moved[m];
+    std::pair<ArrayLists, ArrayLists> pair = {own_moved[m].MakeGradients(), trial.MakeGradients()};
+    if (own_moved[m].Backward(own_cotangents, pair.first).ok() &&
+        trial.Backward(cotangents, pair.second).ok())
+      pairs.push_back(std::move(pair));
     // A gradient that is made of outputs gets them rounded.
     Nudge(&trial.outputs);
     ArrayLists gradients = trial.MakeGradients();
@@ -153,6 +192,16 @@ void Comparison::CompareGradients() {
     std::vector<double> spread(static_cast<size_t>(At(expected, w).size()));
     for (const ArrayLists& gradients : moved_gradients)
       Widen(At(expected, w), At(gradients, w), &spread);
+    Jitter jitter(At(expected, w));
+    jitter.Add(At(got, w), At(expected, w));
+    for (const auto& [own_gradients, other_gradients] : pairs)
+      jitter.Add(At(own_gradients, w), At(other_gradients, w));
+    jitter.AddTo(&spread);
+    // The rounding of terms that cancel and are divided by the input itself, as in
+    // (cos(x) x - sin(x)) / x^2.
+    const Array& input = At(own.inputs, w);
+    for (int64_t k = 0; k < input.size(); ++k)
+      if (input.Get(k) != 0) spread[static_cast<size_t>(k)] += epsilon / std::fabs(input.Get(k));
     Compare(At(got, w), At(expected, w), spread, Terms(own_cotangents, At(got, w)),
             StrCat("gradient of input ",
                    ItemName(*own.def().inputs[w.input], static_cast<size_t>(w.item))));
@@ -177,9 +226,13 @@ void CompareColumns(const Trial& trial, Recorder* recorder, uint64_t seed, int32
   // These values may be others than those that it took.
   if (!at.own.Forward().ok()) return;
   for (int k = 0; k < kMoves; ++k) {
-    Trial moved(at.other, column);
-    at.Nudge(&moved.inputs);
-    if (moved.Forward().ok()) at.moved.push_back(std::move(moved));
+    Trial nudged(at.other, column);
+    at.Nudge(&nudged.inputs);
+    Trial own(nudged, trial.column());
+    Trial moved(own, column);
+    if (!moved.Forward().ok() || !own.Forward().ok()) continue;
+    at.moved.push_back(std::move(moved));
+    at.own_moved.push_back(std::move(own));
   }
   at.CompareOutputs();
   if (gradients) at.CompareGradients();

@@ -13,16 +13,39 @@
 namespace opwright::check {
 namespace {
 
-// 0x5A: a large number in every float dtype, so that adding to it shows. 0xFF: NaN.
-constexpr unsigned char kPoison = 0x5A;
-constexpr unsigned char kOtherPoison = 0xFF;
 constexpr size_t kThreads = 4;
 constexpr int kRepeats = 8;
 
-bool AllBytes(const char* at, size_t n, unsigned char value) {
-  for (size_t k = 0; k < n; ++k)
-    if (static_cast<unsigned char>(at[k]) != value) return false;
-  return true;
+// One real number of what an output holds before a call. Adding to it shows in every dtype: a float
+// of the size of one, which adding does not round away; or a signaling NaN, which even adding zero
+// makes quiet.
+struct Element {
+  size_t size;
+  char bytes[8];
+
+  Element(OpwrightDType dtype, Poison poison) {
+    const bool complex = dtype.code == kOpwrightComplex;
+    size = static_cast<size_t>(ItemSize(dtype)) / (complex ? 2 : 1);
+    const bool is_float = complex || IsFloat(dtype);
+    uint64_t bits = 0x5A5A5A5A5A5A5A5A;
+    if (is_float)
+      bits = size == 8                       ? 0x3FF5A5A5A5A5A5A5
+             : size == 4                     ? 0x3FAD5A5A
+             : dtype.code == kOpwrightBfloat ? 0x3FAD
+                                             : 0x3D5A;
+    if (poison == Poison::kOther) bits = is_float ? bits | uint64_t{1} << (8 * size - 2) : ~bits;
+    memcpy(bytes, &bits, sizeof bytes);
+  }
+  // Whether the n bytes, of one element, are it; a complex one is two.
+  bool Is(const char* at, size_t n) const {
+    return memcmp(at, bytes, size) == 0 && memcmp(at + n - size, bytes, size) == 0;
+  }
+};
+
+void Fill(GuardedBuffer* memory, OpwrightDType dtype, Poison poison) {
+  const Element element(dtype, poison);
+  for (size_t at = 0; at < memory->size(); at += element.size)
+    memcpy(memory->data() + at, element.bytes, element.size);
 }
 
 double ValueOf(const std::vector<char>& bytes, OpwrightDType dtype, int64_t element) {
@@ -47,12 +70,12 @@ struct Contract::Buffers {
   }
 };
 
-Status Contract::CallIn(Buffers* buffers, unsigned char poison, Bytes* results) {
+Status Contract::CallIn(Buffers* buffers, Poison poison, Bytes* results) {
   for (size_t k = 0; k < operands_.size(); ++k) {
     GuardedBuffer& memory = *buffers->memory[k];
     const std::vector<char>& bytes = operands_[k].array->bytes;
     if (operands_[k].access == Access::kWrite)
-      memset(memory.data(), poison, memory.size());
+      Fill(&memory, operands_[k].array->dtype, poison);
     else if (!bytes.empty())
       memcpy(memory.data(), bytes.data(), bytes.size());
   }
@@ -128,6 +151,8 @@ void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Byte
     }
     if (operands_[k].access != Access::kWrite) continue;
     const auto item = static_cast<size_t>(ItemSize(array.dtype));
+    const Element poison(array.dtype, Poison::kFirst);
+    const Element other(array.dtype, Poison::kOther);
     int64_t unwritten = 0;
     int64_t example = -1;
     int64_t read = -1;
@@ -135,7 +160,7 @@ void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Byte
       const char* const a = first[k].data() + static_cast<size_t>(i) * item;
       const char* const b = other_poison[k].data() + static_cast<size_t>(i) * item;
       if (memcmp(a, b, item) == 0) continue;
-      if (AllBytes(a, item, kPoison) && AllBytes(b, item, kOtherPoison)) {
+      if (poison.Is(a, item) && other.Is(b, item)) {
         ++unwritten;
         if (example < 0) example = i;
       } else if (read < 0) {
@@ -204,7 +229,7 @@ void Contract::CheckThreads(const Bytes& expected) {
       if (operands_[k].access == Access::kRead)
         own.back()->tensors[k].data = inputs[t % 2].memory[k]->data();
       else
-        memset(own.back()->memory[k]->data(), kPoison, own.back()->memory[k]->size());
+        Fill(own.back()->memory[k].get(), operands_[k].array->dtype, Poison::kFirst);
     }
   }
   // What each thread saw first: an error, or results that differ. Each call is looked at, since a
@@ -264,13 +289,13 @@ Status Contract::Run() {
   {
     recorder_.Stage(what_);
     Buffers buffers(operands_, Flush::kEnd);
-    OPWRIGHT_RETURN_IF_ERROR(CallIn(&buffers, kPoison, &first));
+    OPWRIGHT_RETURN_IF_ERROR(CallIn(&buffers, Poison::kFirst, &first));
     // The results are there for what follows, whatever is found from here on.
     for (size_t k = 0; k < operands_.size(); ++k)
       if (operands_[k].access == Access::kWrite) operands_[k].array->bytes = first[k];
     recorder_.Stage(what_ + ", called again");
-    if (Failed(CallIn(&buffers, kOtherPoison, &other), "at the second call")) return {};
-    if (Failed(CallIn(&buffers, kPoison, &again), "at the third call")) return {};
+    if (Failed(CallIn(&buffers, Poison::kOther, &other), "at the second call")) return {};
+    if (Failed(CallIn(&buffers, Poison::kFirst, &again), "at the third call")) return {};
     Compare(first, other, again);
     // An output that keeps what was there before differs between threads for no other reason.
     if (!recorder_.Has("CK006") && !recorder_.Has("CK007") && !recorder_.Has("CK008") &&
@@ -292,7 +317,7 @@ Status Contract::Run() {
     const std::vector<char>& bytes = operands_[k].array->bytes;
     GuardedBuffer& memory = *buffers.memory[k];
     if (operands_[k].access == Access::kWrite)
-      memset(memory.data(), kPoison, memory.size());
+      Fill(&memory, operands_[k].array->dtype, Poison::kFirst);
     else if ((operands_[k].access == Access::kBoth || wrote_inputs_) && !bytes.empty())
       memcpy(memory.data(), bytes.data(), bytes.size());
   }

@@ -14,6 +14,9 @@
 
 namespace opwright::check {
 
+// What outputs hold before a call: they are poisoned in two ways, to tell results from leftovers.
+enum class Poison { kFirst, kOther };
+
 enum class Access { kRead, kWrite, kBoth };
 
 struct Operand {
@@ -44,7 +47,7 @@ class Contract {
   struct Buffers;
   using Bytes = std::vector<std::vector<char>>;  // one an operand, empty for what is only read
 
-  Status CallIn(Buffers* buffers, unsigned char poison, Bytes* results);
+  Status CallIn(Buffers* buffers, Poison poison, Bytes* results);
   void CheckMargins(Buffers* buffers);
   void CheckInputs(Buffers* buffers);
   void Compare(const Bytes& first, const Bytes& other_poison, const Bytes& again);

@@ -64,7 +64,7 @@ class Search {
       return s_.expected.size() == 1 && Near(s_.got[0], -s_.expected[0]) ? "sign" : "";
     std::vector<double> scaled = s_.expected;
     for (double& v : scaled) v *= factor;
-    if (!Same(scaled)) return "";
+    if (!Same(scaled) || Number(factor) == "1") return "";
     if (std::fabs(factor + 1) < 1e-2) return "sign: it is the negative of what is right";
     return StrCat("missing factor: every element is ", Number(factor), " times what is right");
   }
@@ -172,6 +172,7 @@ class Search {
       if (size < 2) continue;
       std::vector<bool> right(static_cast<size_t>(size), true);
       std::vector<bool> wrong(static_cast<size_t>(size), true);
+      std::vector<bool> zeros(static_cast<size_t>(size), true);  // right by chance
       bool zero = true;
       for (int64_t k = 0; k < static_cast<int64_t>(s_.got.size()); ++k) {
         const auto at = static_cast<size_t>(k / inner % size);
@@ -179,14 +180,19 @@ class Search {
         const bool same = Near(s_.got[e], s_.expected[e]);
         right[at] = right[at] && same;
         wrong[at] = wrong[at] && !same;
+        zeros[at] =
+            zeros[at] && (Near(s_.expected[e], 0) || (e < s_.input.size() && s_.input[e] == 0));
         if (!same) zero = zero && s_.got[e] == 0;
       }
       std::vector<std::string> bad;
       bool clean = true;
       for (int64_t v = 0; v < size; ++v) {
-        clean = clean && (right[static_cast<size_t>(v)] || wrong[static_cast<size_t>(v)]);
+        const auto at = static_cast<size_t>(v);
+        clean = clean && ((right[at] && !zeros[at]) || wrong[at]);
         if (!right[static_cast<size_t>(v)]) bad.push_back(StrCat(v));
       }
+      // One element an index, and other numbers: that proves no pattern.
+      if (size == static_cast<int64_t>(s_.got.size()) && !zero) continue;
       if (clean && !bad.empty() && static_cast<int64_t>(bad.size()) < size)
         return StrCat("a part of it: index ", JoinAnd(bad), " of dimension ",
                       static_cast<int64_t>(d), " is ", zero ? "zero" : "wrong",

@@ -17,6 +17,7 @@ struct Named {
 
 struct Suspect {
   Shape shape;  // of the input
+  std::vector<double> input;  // its values; at zero much is right by chance
   std::vector<double> got;
   std::vector<double> expected;
   double tolerance = 0;  // relative to the largest number

@@ -19,6 +19,9 @@ struct Slope {
   double low = 0;
   double high = 0;
   double side_noise = INFINITY;
+  // The slopes go on changing at far smaller steps, or those of tied elements do not add up: they
+  // say nothing of a finite gradient.
+  bool unsettled = false;
 };
 
 struct Numeric {
@@ -35,6 +38,10 @@ std::vector<double> FlatFloats(const ArrayLists& lists);
 // trial.inputs is moved and put back; trial.outputs ends as it was.
 Numeric Differentiate(Trial* trial, const Wanted& wanted,
                       const std::vector<std::vector<double>>& cotangents, Random* random);
+
+// Relative to max(1, |x|). After Richardson's step the truncation is of the fourth order; what is
+// left is rounding, epsilon / step.
+double StepOf(OpwrightDType dtype);
 
 // What a difference may deviate by for a dtype, relative to the gradient's size.
 double RelativeTolerance(OpwrightDType dtype);

@@ -79,6 +79,13 @@ TEST(Cases, LeadingDimensionsAreNoneOneAndTwo) {
     EXPECT_TRUE(Has(made.cases, {shape}));
 }
 
+TEST(Cases, LeadingDimensionsOfSeveralInputsDiffer) {
+  const std::vector<std::string> inputs = {"x: \"...\", \"n\"", "b: \"...\", \"n\""};
+  const Made made = CasesOf(Metadef("op", inputs, {"y: \"...\", \"n\""}, "same(x)"));
+  EXPECT_TRUE(Has(made.cases, {{4, 2, 3}, {2, 3}}));
+  EXPECT_TRUE(Has(made.cases, {{2, 3}, {4, 2, 3}}));
+}
+
 TEST(Cases, OptionalInputsAreGivenAndAbsent) {
   const Made made = CasesOf(Metadef("op", {"x: -2", "?bias: -2"}, {"y: -2"}, "same(x)"));
   EXPECT_TRUE(std::any_of(made.cases.begin(), made.cases.end(),

@@ -157,6 +157,63 @@ TEST(Contract, AKernelThatClosesThePipeAndLoopsTimesOut) {
   EXPECT_NE(FindingOf(op, "CK004"), nullptr) << TextOf(op);
 }
 
+// To some elements of y zero is added.
+const std::string& AddsLibrary() {
+  static const std::string& path = *new std::string([] {
+    std::string source = R"cc(
+#include <opwright/kernel.h>
+      using opwright::View;
+      template <class T>
+      void Adds(View<const T> x, View<T> y) {
+        for (int64_t i = 0; i < x.Size(); ++i)
+          if (x(i) > 0)
+            y(i) = y(i) + x(i);
+          else
+            y(i) = y(i) + (x(i) - x(i));
+      }
+      template <class T>
+      void Twice(View<const T> x, View<T> y) {
+        for (int64_t i = 0; i < x.Size(); ++i) y(i) = x(i) + x(i);
+      }
+      template <class T>
+      void TwiceGrad(View<const T> x, View<const T> g, View<T> gx) {
+        for (int64_t i = 0; i < x.Size(); ++i) gx(i) += 2 * g(i);
+      }
+      OPWRIGHT_FUNCTION(twice, Twice)
+      OPWRIGHT_FUNCTION(twice_grad, TwiceGrad)
+    )cc";
+    std::vector<std::string> metadefs;
+    for (const char* dtype : {"float64", "float32", "int64", "int32"}) {
+      const std::string name = StrCat("adds_", dtype);
+      metadefs.push_back(
+          Metadef(name, {"x: \"n\""}, {"y: \"n\""}, "same(x)", "", StrCat("\"", dtype, "\"")));
+      source += StrCat("OPWRIGHT_FUNCTION(", name, ", Adds)\n");
+    }
+    metadefs.push_back(Metadef("twice", {"x: \"n\""}, {"y: \"n\""}, "same(x)", "twice_grad"));
+    metadefs.push_back(
+        Metadef("twice_grad", {"x: \"n\"", "grad_y: \"n\""}, {"grad_x: \"n\""}, "forward"));
+    return BuildLibrary("adds", source, metadefs);
+  }());
+  return path;
+}
+
+TEST(Contract, AddingToAnOutputIsToldFromNotWritingIt) {
+  for (const char* dtype : {"float64", "float32", "int64", "int32"}) {
+    const OperatorReport op = CheckOne(AddsLibrary(), StrCat("adds_", dtype));
+    EXPECT_NE(FindingOf(op, "CK007"), nullptr) << TextOf(op);
+    EXPECT_EQ(FindingOf(op, "CK006"), nullptr) << TextOf(op);
+  }
+}
+
+TEST(Contract, AddingToAGradientIsToldFromNotWritingIt) {
+  const OperatorReport op = CheckOne(AddsLibrary(), "twice");
+  const Finding* found = FindingOf(op, "CK007");
+  ASSERT_NE(found, nullptr) << TextOf(op);
+  EXPECT_EQ(found->argument, "gradient of input x");
+  EXPECT_EQ(FindingOf(op, "CK006"), nullptr) << TextOf(op);
+  EXPECT_EQ(TextOf(op).find("empty in every case"), std::string::npos) << TextOf(op);
+}
+
 TEST(Contract, AnOutputThatIsNotWrittenIsNotCalledUnsafeToo) {
   for (const char* op_name : {"writes_nothing", "writes_half"}) {
     const OperatorReport op = CheckOne(Library(), op_name);

@@ -47,6 +47,18 @@ const std::vector<Op>& RightOps() {
       {"heaviside", "v > 0 ? 1 : 0", "0", kWide},
       {"cardinal_sine", "v == 0 ? 1 : std::sin(v) / v",
        "v == 0 ? 0 : (std::cos(v) - std::sin(v) / v) / v", kWide},
+      {"cardinal_sine_cancels", "v == 0 ? 1 : std::sin(v) / v",
+       "v == 0 ? 0 : (std::cos(v) * v - std::sin(v)) / (v * v)", kColumns},
+      {"exp_quotient", "v == 0 ? 1 : (std::exp(v) - 1) / v",
+       "v == 0 ? T(0.5) : (std::exp(v) * v - (std::exp(v) - 1)) / (v * v)", kColumns},
+      {"guarded_sign", "v / std::max(std::fabs(v), T(1e-12))", "std::fabs(v) > T(1e-12) ? 0 : 1e12",
+       kWide},
+      {"eased_sign", "v / (std::fabs(v) + T(1e-8))",
+       "T(1e-8) / ((std::fabs(v) + T(1e-8)) * (std::fabs(v) + T(1e-8)))", kWide},
+      {"smooth_sign", "v / std::sqrt(v * v + T(1e-12))",
+       "T(1e-12) / std::pow(v * v + T(1e-12), T(1.5))", kWide},
+      {"tiny_shrink", "std::fabs(v) > T(1e-6) ? v : 0", "std::fabs(v) > T(1e-6) ? 1 : 0", kWide},
+      {"logarithm", "std::log(v)", "1 / v", kWide},
       {"root", "std::sqrt(v)", "0.5 / std::sqrt(v)", kColumns},
   };
   return ops;
@@ -82,6 +94,9 @@ const std::vector<Op>& WrongOps() {
       {"bad_log_one_plus_column", "std::log1p(v)", "1 / (1 + v + (sizeof(T) == 4 ? 0.01 : 0))",
        kColumns},
       {"bad_magnitude", "std::fabs(v)", "1", kWide},
+      {"bad_beyond_six", "v < 0 ? 0 : v > 6 ? 6 : v", "v > 0 ? 1 : 0", kWide},
+      {"bad_beyond_ten", "std::fabs(v) < 10 ? v * v / 2 : 10 * std::fabs(v) - 50", "v", kWide},
+      {"bad_beyond_five", "std::exp(std::min(v, T(5)))", "std::exp(std::min(v, T(5)))", kWide},
   };
   return ops;
 }
@@ -124,6 +139,32 @@ constexpr char kRows[] = R"cc(
       if (x.Dim(1) > 0) gx(i, at) = g(i);
     }
   }
+  // Stable: of ties each keeps its place.
+  std::vector<int64_t> Order(const View<const double>& x) {
+    std::vector<int64_t> order(static_cast<size_t>(x.Size()));
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return x(a) < x(b); });
+    return order;
+  }
+  void Sorted(View<const double> x, View<double> y) {
+    int64_t at = 0;
+    for (const int64_t k : Order(x)) y(at++) = x(k);
+  }
+  void SortedGrad(View<const double> x, View<const double> g, View<double> gx) {
+    int64_t at = 0;
+    for (const int64_t k : Order(x)) gx(k) = g(at++);
+  }
+  void Middle(View<const double> x, View<double> y) {
+    y(0) = x.Size() > 0 ? x(Order(x)[static_cast<size_t>(x.Size() - 1) / 2]) : 0;
+  }
+  void MiddleGrad(View<const double> x, View<const double> g, View<double> gx) {
+    for (int64_t i = 0; i < x.Size(); ++i) gx(i) = 0;
+    if (x.Size() > 0) gx(Order(x)[static_cast<size_t>(x.Size() - 1) / 2]) = g(0);
+  }
+  OPWRIGHT_FUNCTION(sorted, Sorted)
+  OPWRIGHT_FUNCTION(sorted_grad, SortedGrad)
+  OPWRIGHT_FUNCTION(middle, Middle)
+  OPWRIGHT_FUNCTION(middle_grad, MiddleGrad)
   // Both parts: at 0 each output has its kink, and 0 is right for both.
   void Parts(View<const double> x, View<double> up, View<double> down) {
     for (int64_t i = 0; i < x.Size(); ++i) {
@@ -139,6 +180,28 @@ constexpr char kRows[] = R"cc(
       gx.Data()[i] = v > 0 ? gu.Data()[i] : v < 0 ? -gd.Data()[i] : 0;
     }
   }
+  // By the quotient: at a zero the others' product is lost.
+  void Times(View<const double> x, View<double> y) {
+    y(0) = 1;
+    for (int64_t i = 0; i < x.Size(); ++i) y(0) *= x(i);
+  }
+  void TimesGrad(View<const double> x, View<const double> y, View<const double> g, View<double> gx) {
+    for (int64_t i = 0; i < x.Size(); ++i) gx(i) = x(i) == 0 ? 0 : g(0) * y(0) / x(i);
+  }
+  double kept[4200];
+  void Keeps(View<const double> x, View<double> y) {
+    for (int64_t i = 0; i < x.Size(); ++i) {
+      kept[i] = x(i);
+      y(i) = x(i) * x(i);
+    }
+  }
+  void KeepsGrad(View<const double> x, View<const double> g, View<double> gx) {
+    for (int64_t i = 0; i < x.Size(); ++i) gx(i) = 2 * kept[i] * g(i);
+  }
+  OPWRIGHT_FUNCTION(all_times, Times)
+  OPWRIGHT_FUNCTION(all_times_grad, TimesGrad)
+  OPWRIGHT_FUNCTION(keeps, Keeps)
+  OPWRIGHT_FUNCTION(keeps_grad, KeepsGrad)
   OPWRIGHT_FUNCTION(row_max, RowMax)
   OPWRIGHT_FUNCTION(row_max_grad, RowMaxGrad)
   OPWRIGHT_FUNCTION(parts, Parts)
@@ -147,7 +210,10 @@ constexpr char kRows[] = R"cc(
 
 const std::string& Library() {
   static const std::string& path = *new std::string([] {
-    std::string source = StrCat("#include <opwright/kernel.h>\n#include <cmath>\n\n", kRows);
+    std::string source = StrCat(
+        "#include <opwright/kernel.h>\n#include <algorithm>\n#include <cmath>\n#include "
+        "<vector>\n\n",
+        kRows);
     std::vector<std::string> metadefs;
     for (const auto* ops : {&RightOps(), &WrongAtZero(), &WrongOps()})
       for (const Op& op : *ops) {
@@ -163,6 +229,20 @@ const std::string& Library() {
     metadefs.push_back(rows);
     metadefs.push_back(Metadef("row_max_grad", {"x: \"m\", \"n\"", "grad_y: \"m\""},
                                {"grad_x: \"m\", \"n\""}, "forward"));
+    const std::string n = ": \"n\"";
+    metadefs.push_back(Metadef("sorted", {"x" + n}, {"y" + n}, "same(x)", "sorted_grad"));
+    metadefs.push_back(Metadef("sorted_grad", {"x" + n, "grad_y" + n}, {"grad_x" + n}, "forward"));
+    std::string middle = Metadef("middle", {"x" + n}, {"y: 1"}, "m", "middle_grad");
+    middle.replace(middle.find("\"shape_rule\": \"m\""), 17, "\"shape_rule\": [1]");
+    metadefs.push_back(middle);
+    std::string times = Metadef("all_times", {"x" + n}, {"y: 1"}, "m", "all_times_grad");
+    times.replace(times.find("\"shape_rule\": \"m\""), 17, "\"shape_rule\": [1]");
+    metadefs.push_back(times);
+    metadefs.push_back(
+        Metadef("all_times_grad", {"x" + n, "y: 1", "grad_y: 1"}, {"grad_x" + n}, "forward"));
+    metadefs.push_back(Metadef("keeps", {"x" + n}, {"y" + n}, "same(x)", "keeps_grad"));
+    metadefs.push_back(Metadef("keeps_grad", {"x" + n, "grad_y" + n}, {"grad_x" + n}, "forward"));
+    metadefs.push_back(Metadef("middle_grad", {"x" + n, "grad_y: 1"}, {"grad_x" + n}, "forward"));
     metadefs.push_back(
         Metadef("parts", {"x: -2"}, {"up: -2", "down: -2"}, "same(x)", "parts_grad"));
     metadefs.push_back(Metadef("parts_grad", {"x: -2", "grad_up: -2", "grad_down: -2"},
@@ -188,7 +268,9 @@ TEST_P(RightEverywhere, IsNeverCalledWrong) {
 }
 
 INSTANTIATE_TEST_SUITE_P(HardPoints, RightEverywhere,
-                         testing::ValuesIn(Names(RightOps(), {"row_max", "parts"})), NameOf);
+                         testing::ValuesIn(Names(RightOps(),
+                                                 {"row_max", "parts", "sorted", "middle"})),
+                         NameOf);
 
 class WrongAtZeroOnly : public testing::TestWithParam<std::string> {};
 
@@ -213,6 +295,24 @@ TEST_P(WrongNearby, IsFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(HardPoints, WrongNearby, testing::ValuesIn(Names(WrongOps())), NameOf);
+
+TEST(HardPoints, AQuotientOfAProductIsFoundAtItsZero) {
+  const OperatorReport op = CheckOne(Library(), "all_times");
+  EXPECT_EQ(op.verdict, Verdict::kWrong) << TextOf(op);
+  EXPECT_NE(RowOf(op, "x")->case_text.find("zero"), std::string::npos) << TextOf(op);
+}
+
+TEST(HardPoints, ABackwardCallMayNotUseTheLastForwardsValues) {
+  const OperatorReport op = CheckOne(Library(), "keeps");
+  EXPECT_FALSE(RowOf(op, "x")->right) << TextOf(op);
+}
+
+// Half of normal values have no logarithm; the other half does not suffer.
+TEST(HardPoints, OutputsThatAreNotFiniteLeaveTheOthersToBeCompared) {
+  const OperatorReport op = CheckOne(Library(), "logarithm");
+  EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
+  EXPECT_GT(RowOf(op, "x")->elements, RowOf(op, "x")->skipped / 2) << TextOf(op);
+}
 
 // An allowed slope at a kink is compared, not left out.
 TEST(HardPoints, AKinkIsDecidedByTheSlopesOfItsSides) {

@@ -28,6 +28,8 @@ TEST(Kind, Factor) {
             "missing factor: every element is 0.5 times what is right");
 }
 
+TEST(Kind, AFactorOfOneIsNone) { EXPECT_EQ(LikelyKind(Make({2}, {1, 2}, {1.00001, 2.00002})), ""); }
+
 TEST(Kind, Transposed) {
   EXPECT_EQ(LikelyKind(Make({2, 3}, {1, 2, 3, 4, 5, 6}, {1, 4, 2, 5, 3, 6})),
             "transposed: the last two dimensions are exchanged");
