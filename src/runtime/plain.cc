@@ -14,7 +14,7 @@ namespace {
 // Row-major, aligned, with elements, on the CPU.
 bool IsPlain(const OpwrightTensor& t) {
   if (t.device_type != 1 || t.data == nullptr || t.ndim < 0 || t.ndim > OPWRIGHT_MAX_RANK ||
-      (t.strides == nullptr && t.ndim > 0) || !IsAligned(t))
+      ((t.strides == nullptr || t.shape == nullptr) && t.ndim > 0) || !IsAligned(t))
     return false;
   int64_t n = 1;
   for (int32_t k = t.ndim - 1; k >= 0; --k)
