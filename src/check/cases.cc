@@ -311,6 +311,12 @@ class Maker {
   void AddLarge(const Sizes& base) {
     Sizes sizes = base;
     const bool few = def_.num_symbols <= 1 && leading_.empty();
+    if (few) {
+      sizes.symbols = {101};
+      sizes.any = {101};
+      sizes.unknown = {37, 3, 2, 7};
+      Add(sizes, "a length that no block divides");
+    }
     sizes.symbols = few ? std::vector<int64_t>{4099} : std::vector<int64_t>{61, 67, 59, 3, 2, 4, 5};
     if (def_.num_symbols > 3) sizes.symbols = {11, 13, 17, 19, 7, 5, 3, 2};
     sizes.leading = {37};

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <set>
 
 #include "runtime/dtype.h"
 
@@ -12,6 +14,7 @@ namespace {
 // Inputs up to this size are differentiated whole, of larger ones this many elements.
 constexpr int64_t kWhole = 256;
 constexpr int64_t kSample = 24;
+constexpr int64_t kEnds = 16;
 
 // The far smaller step, of the long one.
 constexpr double kFar = 0x1p-10;
@@ -148,6 +151,24 @@ bool ZerosAddUp(Trial* trial, const Wanted& wanted, const std::vector<double>& c
   return add_up;
 }
 
+// Of many: some anywhere, and those where vector code and blocks begin and end, at the ends of the
+// whole and of each dimension.
+std::vector<int64_t> SampledElements(const Shape& shape, int64_t size, Random* random) {
+  const auto below = [&](int64_t n) {
+    return static_cast<int64_t>(random->Bits() % static_cast<uint64_t>(n));
+  };
+  std::set<int64_t> found;
+  for (int64_t k = 0; k < kSample; ++k) found.insert(below(size));
+  for (int64_t k = 0; k < kEnds; ++k) found.insert({k, size - 1 - k});
+  int64_t inner = 1;
+  for (size_t d = shape.size(); d-- > 0; inner *= shape[d])
+    for (int64_t k = 0; k < kEnds / 2; ++k) {
+      const int64_t block = inner * shape[d];
+      found.insert(below(size / block) * block + (shape[d] - 1) * inner + below(inner));
+    }
+  return {found.begin(), found.end()};
+}
+
 }  // namespace
 
 std::vector<double> FlatFloats(const ArrayLists& lists) {
@@ -179,10 +200,12 @@ Numeric Differentiate(Trial* trial, const Wanted& wanted,
   Numeric numeric;
   numeric.whole = input.size() <= kWhole;
   numeric.slopes.resize(cotangents.size());
-  for (int64_t k = 0; k < (numeric.whole ? input.size() : kSample); ++k)
-    numeric.elements.push_back(
-        numeric.whole ? k
-                      : static_cast<int64_t>(random->Bits() % static_cast<uint64_t>(input.size())));
+  if (numeric.whole) {
+    numeric.elements.resize(static_cast<size_t>(input.size()));
+    std::iota(numeric.elements.begin(), numeric.elements.end(), 0);
+  } else {
+    numeric.elements = SampledElements(input.shape, input.size(), random);
+  }
 
   for (int64_t element : numeric.elements) {
     const double x = input.Get(element);

@@ -200,6 +200,20 @@ constexpr char kRows[] = R"cc(
   }
   OPWRIGHT_FUNCTION(all_times, Times)
   OPWRIGHT_FUNCTION(all_times_grad, TimesGrad)
+  // Its gradient in blocks of eight, and what is left over by the first elements' cotangents.
+  template <class T>
+  void Blocks(opwright::View<const T> x, opwright::View<T> y) {
+    for (int64_t i = 0; i < x.Size(); ++i) y.Data()[i] = x.Data()[i] * x.Data()[i];
+  }
+  template <class T>
+  void BlocksGrad(opwright::View<const T> x, opwright::View<const T> grad_y,
+                  opwright::View<T> grad_x) {
+    const int64_t whole = x.Size() / 8 * 8;
+    for (int64_t i = 0; i < x.Size(); ++i)
+      grad_x.Data()[i] = 2 * x.Data()[i] * grad_y.Data()[whole > 0 && i >= whole ? i - whole : i];
+  }
+  OPWRIGHT_FUNCTION(blocks, Blocks)
+  OPWRIGHT_FUNCTION(blocks_grad, BlocksGrad)
   OPWRIGHT_FUNCTION(keeps, Keeps)
   OPWRIGHT_FUNCTION(keeps_grad, KeepsGrad)
   OPWRIGHT_FUNCTION(row_max, RowMax)
@@ -240,6 +254,8 @@ const std::string& Library() {
     metadefs.push_back(times);
     metadefs.push_back(
         Metadef("all_times_grad", {"x" + n, "y: 1", "grad_y: 1"}, {"grad_x" + n}, "forward"));
+    metadefs.push_back(Metadef("blocks", {"x" + n}, {"y" + n}, "same(x)", "blocks_grad"));
+    metadefs.push_back(Metadef("blocks_grad", {"x" + n, "grad_y" + n}, {"grad_x" + n}, "forward"));
     metadefs.push_back(Metadef("keeps", {"x" + n}, {"y" + n}, "same(x)", "keeps_grad"));
     metadefs.push_back(Metadef("keeps_grad", {"x" + n, "grad_y" + n}, {"grad_x" + n}, "forward"));
     metadefs.push_back(Metadef("middle_grad", {"x" + n, "grad_y: 1"}, {"grad_x" + n}, "forward"));
@@ -278,7 +294,7 @@ TEST_P(WrongAtZeroOnly, IsFound) {
   const OperatorReport op = CheckOne(Library(), GetParam());
   EXPECT_EQ(op.verdict, Verdict::kWrong) << TextOf(op);
   ASSERT_FALSE(RowOf(op, "x")->right) << TextOf(op);
-  EXPECT_NE(RowOf(op, "x")->case_text.find("; zeros"), std::string::npos) << TextOf(op);
+  EXPECT_NE(RowOf(op, "x")->case_text.find(" zero"), std::string::npos) << TextOf(op);
 }
 
 INSTANTIATE_TEST_SUITE_P(HardPoints, WrongAtZeroOnly, testing::ValuesIn(Names(WrongAtZero())),
@@ -300,6 +316,13 @@ TEST(HardPoints, AQuotientOfAProductIsFoundAtItsZero) {
   const OperatorReport op = CheckOne(Library(), "all_times");
   EXPECT_EQ(op.verdict, Verdict::kWrong) << TextOf(op);
   EXPECT_NE(RowOf(op, "x")->case_text.find("zero"), std::string::npos) << TextOf(op);
+}
+
+TEST(HardPoints, WhatBlocksLeaveOverIsCompared) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const OperatorReport op = CheckOne(Library(), "blocks", 60, seed);
+    EXPECT_FALSE(RowOf(op, "x")->right) << "seed " << seed << "\n" << TextOf(op);
+  }
 }
 
 TEST(HardPoints, ABackwardCallMayNotUseTheLastForwardsValues) {
