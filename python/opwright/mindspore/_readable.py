@@ -25,14 +25,14 @@ from opwright.mindspore._python_only import refuse_python_only
 
 _PARTIAL = """
 def bind(rule, before, named):
-    def bprop(*arguments):
-        return rule(*before, *arguments, **named)
+    def bprop(*arguments, **attrs):
+        return rule(*before, *arguments, **named, **attrs)
     return bprop
 """
 _OBJECT = """
 def bind(rule):
-    def bprop(*arguments):
-        return rule(*arguments)
+    def bprop(*arguments, **attrs):
+        return rule(*arguments, **attrs)
     return bprop
 """
 _MINDSPORE = os.path.dirname(ms.__file__)
@@ -60,7 +60,9 @@ def readable(op: str, rule, keywords: tuple[str, ...] = ()):
     """
     if isinstance(rule, functools.partial):
         inner = readable(op, rule.func, (*keywords, *rule.keywords))
-        return module_of(_PARTIAL).bind(inner, rule.args, dict(rule.keywords))
+        # As in Python, what the call gives goes before what the partial holds.
+        named = {name: value for name, value in rule.keywords.items() if name not in keywords}
+        return module_of(_PARTIAL).bind(inner, rule.args, named)
     if isinstance(rule, types.FunctionType):
         if rule.__name__ == "<lambda>":
             return _lambda(op, rule, keywords)

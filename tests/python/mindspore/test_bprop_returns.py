@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a rule returns: reduced, cast, or refused in the same words in every mode."""
 
+import functools
+
 import mindspore as ms
 import numpy as np
 import pytest
@@ -181,10 +183,26 @@ def test_several_outputs_come_as_tuples(built):
     close(made.gradients, 2 * (np.arange(6) % 7 - 2.5).reshape(2, 3) - 2.5)
 
 
-def test_a_rule_gets_attributes_that_it_names(built):
-    def rule(x, y, out, dout, alpha):
+def scaled(x, y, out, dout, alpha, factor=1.0):
+    return factor * alpha * dout * y, factor * alpha * dout * x
+
+
+class Scaled:
+    def __call__(self, x, y, out, dout, alpha):
         return alpha * dout * y, alpha * dout * x
 
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        scaled,
+        functools.partial(scaled, factor=1.0),
+        functools.partial(scaled, alpha=7.0),  # as in Python, the attribute goes before it
+        Scaled(),
+    ],
+    ids=["function", "partial", "partial of the attribute", "callable object"],
+)
+def test_a_rule_gets_attributes_that_it_names(built, rule):
     op = Custom(built("product") + ":product", func_type="aot", bprop=rule)
     op.add_prim_attr("alpha", 3.0)
     x, y = draw(2, 3), draw(2, 3)
