@@ -202,9 +202,9 @@ class Builder {
     result_.commands.push_back(linked->command);
     if (linked->unsteady && !last_attempt_) return std::optional<std::string>();
     const std::string base_key = LinkBaseKey(keys);
+    const Searched searched = SearchedFor(linked->files, plan_.flags.library_dirs);
     // Where the list is not whole nothing tells whether the library is up to date: it is linked
     // anew each time.
-    const Searched searched = SearchedFor(linked->files, plan_.flags.library_dirs);
     Expected<std::string> state =
         linked->lists_all ? Manifest::Write(LinkManifest(base_key), searched, FindRivals(searched))
                           : Sha256OfFile(made);

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/file.h"
 #include "base/layout.h"

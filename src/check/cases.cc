@@ -212,13 +212,13 @@ class Maker {
         sizes.leading = leading;
         Add(sizes, "leading dimensions");
       }
-      // A broadcast group has its forms.
-      for (const int32_t input : leading_) {
-        if (leading_.size() < 2 || !group_.empty()) break;
-        sizes.shorter = input;
-        Add(sizes, "leading dimensions that differ");
+      if (leading_.size() > 1 && group_.empty()) {  // a broadcast group has its forms
+        for (const int32_t input : leading_) {
+          sizes.shorter = input;
+          Add(sizes, "leading dimensions that differ");
+        }
+        sizes.shorter = -1;
       }
-      sizes.shorter = -1;
       sizes.leading = {2};
     }
     if (any_) {

@@ -189,7 +189,7 @@ class Search {
       for (int64_t v = 0; v < size; ++v) {
         const auto at = static_cast<size_t>(v);
         clean = clean && ((right[at] && !zeros[at]) || wrong[at]);
-        if (!right[static_cast<size_t>(v)]) bad.push_back(StrCat(v));
+        if (!right[at]) bad.push_back(StrCat(v));
       }
       // One element an index, and other numbers: that proves no pattern.
       if (size == static_cast<int64_t>(s_.got.size()) && !zero) continue;

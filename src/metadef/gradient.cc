@@ -135,24 +135,16 @@ class Binder {
                         [](const Param& param) { return param.name.starts_with(kGrad); });
   }
 
-  // Of the only output that has one; "" where there are several or none.
-  std::string TheGradient() const {
-    std::string only;
-    for (const Param& output : forward_.outputs) {
-      if (!IsFloat(output)) continue;
-      if (!only.empty()) return "";
-      only = StrCat(kGrad, output.name);
-    }
-    return only;
-  }
-
   void UnknownInput(const std::string& name, bool long_form) {
     std::vector<std::string> names = Names(forward_.inputs);
     for (const Param& output : forward_.outputs) names.push_back(output.name);
+    std::vector<std::string> grads;
     for (const Param& output : forward_.outputs)
-      if (IsFloat(output)) names.push_back(StrCat(kGrad, output.name));
-    const std::string nearest =
-        !long_form && TakesNoGradient() ? TheGradient() : Nearest(name, names);
+      if (IsFloat(output)) grads.push_back(StrCat(kGrad, output.name));
+    names.insert(names.end(), grads.begin(), grads.end());
+    const std::string nearest = long_form || !TakesNoGradient() ? Nearest(name, names)
+                                : grads.size() == 1             ? grads[0]
+                                                                : "";
     const std::string what = long_form ? StrCat("\"inputs\" has ", name, ", which")
                                        : StrCat("the input ", name, " of ", backward_->name);
     Say("MD034", StrCat(what, " is no input, output or gradient of an output of ", forward_.name),

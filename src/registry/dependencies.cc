@@ -67,11 +67,7 @@ std::vector<Dependency> OfFile(const ElfFile& elf) {
 std::vector<Dependency> FindDependencies(const ElfFile& elf) {
   std::vector<Dependency> found = OfFile(elf);
   for (size_t i = 0; i < found.size(); ++i) {  // which grows
-    Expected<std::string> bytes = ReadFile(found[i].path);
-    if (!bytes.ok()) continue;
-    Expected<ElfFile> own = ReadElf(found[i].path, *bytes);
-    if (!own.ok()) continue;  // the loader has the words
-    for (Dependency& further : OfFile(*own)) {
+    for (Dependency& further : OfFile(ReadNeeded(found[i].path))) {
       if (std::any_of(found.begin(), found.end(),
                       [&](const Dependency& one) { return one.name == further.name; }))
         continue;

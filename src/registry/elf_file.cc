@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/elf_file.h"
 
+#include <fcntl.h>
 #include <gelf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -158,6 +160,23 @@ Expected<ElfFile> ReadElf(const std::string& path, const std::string& bytes) {
       ReadSymbols(elf.get(), section, section_header, &file);
     if (section_header.sh_type == SHT_NOTE) ReadNotes(section, &file);
   }
+  return file;
+}
+
+ElfFile ReadNeeded(const std::string& path) {
+  ElfFile file;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return file;
+  elf_version(EV_CURRENT);
+  ElfPointer elf(elf_begin(fd, ELF_C_READ, nullptr));
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr) break;
+    if (header.sh_type == SHT_DYNAMIC)
+      ReadDynamic(elf.get(), section, header, DirName(AbsolutePath(path)), &file);
+  }
+  elf.reset();
+  close(fd);
   return file;
 }
 

@@ -30,4 +30,8 @@ struct ElfFile {
 // object.
 Expected<ElfFile> ReadElf(const std::string& path, const std::string& bytes);
 
+// What a shared object needs and where it is searched for, and nothing else: a large file is not
+// read for it. Nothing needed where it cannot be read.
+ElfFile ReadNeeded(const std::string& path);
+
 }  // namespace opwright

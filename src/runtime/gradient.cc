@@ -32,13 +32,6 @@ Expected<OpwrightArgument> ScratchArgument(const OpwrightArgument& like, Arena& 
   return OpwrightArgument{tensors, like.count};
 }
 
-ShapeList ShapesOf(const OpwrightArgument& argument, Arena& arena) {
-  auto* shapes = arena.Make<ShapeView>(argument.count);
-  for (int64_t k = 0; k < argument.count; ++k)
-    shapes[k] = {argument.tensors[k].ndim, argument.tensors[k].shape};
-  return {argument.count, shapes};
-}
-
 // The forward attributes in the backward operator's order, by name.
 const OpwrightAttr* BackwardAttrs(const GradientCall& call, const OpwrightAttr* forward,
                                   Arena& arena) {

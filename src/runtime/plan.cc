@@ -131,11 +131,7 @@ ShapeList ShapesOfCaller(const Launch& launch, int32_t output, Arena& arena) {
   if (launch.known_shapes != nullptr) return launch.known_shapes[output];
   if (launch.outputs == nullptr || output >= launch.num_outputs) return {};
   const OpwrightArgument& given = launch.outputs[output];
-  if (given.tensors == nullptr) return {};
-  auto* shapes = arena.Make<ShapeView>(given.count);
-  for (int64_t k = 0; k < given.count; ++k)
-    shapes[k] = {given.tensors[k].ndim, given.tensors[k].shape};
-  return {given.count, shapes};
+  return given.tensors == nullptr ? ShapeList() : ShapesOf(given, arena);
 }
 
 int64_t CountOf(const Launch& launch, int32_t output, const ShapeList& of_caller) {

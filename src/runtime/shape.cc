@@ -104,6 +104,13 @@ bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, 
   return true;
 }
 
+ShapeList ShapesOf(const OpwrightArgument& argument, Arena& arena) {
+  auto* shapes = arena.Make<ShapeView>(argument.count);
+  for (int64_t k = 0; k < argument.count; ++k)
+    shapes[k] = {argument.tensors[k].ndim, argument.tensors[k].shape};
+  return {argument.count, shapes};
+}
+
 bool IsOfCaller(const OpwrightShapeRule& rule) {
   return rule.kind == kOpwrightShapeForward && rule.num_args == 0;
 }

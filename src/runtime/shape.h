@@ -24,6 +24,8 @@ struct ShapeList {
   const ShapeView* shapes = nullptr;
 };
 
+ShapeList ShapesOf(const OpwrightArgument& argument, Arena& arena);
+
 // What the symbols of the metadef stand for in one call.
 struct Bindings {
   Bindings(const OpwrightOpDef& def, Arena& arena) : symbols(arena.Make<int64_t>(def.num_symbols)) {
