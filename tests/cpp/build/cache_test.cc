@@ -19,8 +19,6 @@ namespace {
 
 class BuildCache : public BuildFixture {};
 
-#define ASSERT_BUILT(result) ASSERT_TRUE((result).ok()) << (result).error().Text()
-
 TEST_F(BuildCache, UnchangedInputsStartNoCompiler) {
   CountCompiler();
   WriteOperator("op", "2");

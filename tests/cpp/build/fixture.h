@@ -20,6 +20,46 @@
 
 namespace opwright::build {
 
+// One operator of a library, called on one number.
+class Loaded {
+ public:
+  // inputs: how many the metadef lists; all but the first are absent.
+  explicit Loaded(const std::string& path, int32_t inputs = 1)
+      : inputs_(static_cast<size_t>(inputs)) {
+    if (OpwrightError* error = opwright_library_load(path.c_str(), nullptr, &library_)) Fail(error);
+    if (library_ == nullptr) return;
+    if (OpwrightError* error =
+            opwright_operator_find(library_, opwright_library_operator_name(library_, 0), &op_))
+      Fail(error);
+  }
+  ~Loaded() {
+    if (op_ != nullptr) opwright_operator_release(op_);
+    if (library_ != nullptr) opwright_library_close(library_);
+  }
+  float operator()(float x) {
+    float z = -1;
+    if (op_ == nullptr) return z;
+    int64_t shape[1] = {1};
+    OpwrightTensor in{&x, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
+    OpwrightTensor out{&z, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
+    inputs_[0] = {&in, 1};
+    const OpwrightArgument output{&out, 1};
+    if (OpwrightError* error = opwright_operator_call(
+            op_, inputs_.data(), static_cast<int32_t>(inputs_.size()), &output, 1, nullptr, 0))
+      Fail(error);
+    return z;
+  }
+
+ private:
+  static void Fail(OpwrightError* error) {
+    ADD_FAILURE() << error->message;
+    error->destroy(error);
+  }
+  OpwrightLibraryHandle* library_ = nullptr;
+  OpwrightOperator* op_ = nullptr;
+  std::vector<OpwrightArgument> inputs_;
+};
+
 class BuildFixture : public testing::Test {
  protected:
   BuildFixture() : folder_(std::move(*TempFolder::Make())) {
@@ -94,6 +134,17 @@ class BuildFixture : public testing::Test {
     return Build(request);
   }
 
+  // What the operator of the folder "op" multiplies by, built now. Sets hit_.
+  float Factor(const std::vector<std::string>& flags = {}) {
+    auto built = BuildOf("op", flags);
+    if (!built.ok()) {
+      ADD_FAILURE() << built.error().Text();
+      return -1;
+    }
+    hit_ = built->cache_hit;
+    return Loaded(built->path)(1);
+  }
+
   // A compiler that writes down each call: the number of compilations of user sources and links.
   void CountCompiler(const std::string& name = "counted") {
     Write(name,
@@ -112,6 +163,8 @@ class BuildFixture : public testing::Test {
     return count;
   }
 
+  bool hit_ = false;
+
  private:
   static void Apply(const std::string& name, const std::optional<std::string>& value) {
     if (value.has_value()) {
@@ -125,46 +178,7 @@ class BuildFixture : public testing::Test {
   std::map<std::string, std::optional<std::string>> saved_;
 };
 
+#define ASSERT_BUILT(result) ASSERT_TRUE((result).ok()) << (result).error().Text()
 #define EXPECT_SAYS(text, words) EXPECT_NE((text).find(words), std::string::npos) << (text)
-
-// One operator of a library, called on one number.
-class Loaded {
- public:
-  // inputs: how many the metadef lists; all but the first are absent.
-  explicit Loaded(const std::string& path, int32_t inputs = 1)
-      : inputs_(static_cast<size_t>(inputs)) {
-    if (OpwrightError* error = opwright_library_load(path.c_str(), nullptr, &library_)) Fail(error);
-    if (library_ == nullptr) return;
-    if (OpwrightError* error =
-            opwright_operator_find(library_, opwright_library_operator_name(library_, 0), &op_))
-      Fail(error);
-  }
-  ~Loaded() {
-    if (op_ != nullptr) opwright_operator_release(op_);
-    if (library_ != nullptr) opwright_library_close(library_);
-  }
-  float operator()(float x) {
-    float z = -1;
-    if (op_ == nullptr) return z;
-    int64_t shape[1] = {1};
-    OpwrightTensor in{&x, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
-    OpwrightTensor out{&z, 1, 0, 1, {kOpwrightFloat, 32, 1}, shape, nullptr, 0};
-    inputs_[0] = {&in, 1};
-    const OpwrightArgument output{&out, 1};
-    if (OpwrightError* error = opwright_operator_call(
-            op_, inputs_.data(), static_cast<int32_t>(inputs_.size()), &output, 1, nullptr, 0))
-      Fail(error);
-    return z;
-  }
-
- private:
-  static void Fail(OpwrightError* error) {
-    ADD_FAILURE() << error->message;
-    error->destroy(error);
-  }
-  OpwrightLibraryHandle* library_ = nullptr;
-  OpwrightOperator* op_ = nullptr;
-  std::vector<OpwrightArgument> inputs_;
-};
 
 }  // namespace opwright::build

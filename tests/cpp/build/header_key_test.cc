@@ -10,23 +10,7 @@
 namespace opwright::build {
 namespace {
 
-class HeaderKey : public BuildFixture {
- protected:
-  // What the built operator multiplies by.
-  float Factor(const std::vector<std::string>& flags = {}) {
-    auto built = BuildOf("op", flags);
-    if (!built.ok()) {
-      ADD_FAILURE() << built.error().Text();
-      return -1;
-    }
-    hit_ = built->cache_hit;
-    return Loaded(built->path)(1);
-  }
-
-  bool hit_ = false;
-};
-
-#define ASSERT_BUILT(result) ASSERT_TRUE((result).ok()) << (result).error().Text()
+class HeaderKey : public BuildFixture {};
 
 TEST_F(HeaderKey, AChangedHeaderOfAHeaderIsSeen) {
   WriteOperator("op", "S", "#include \"outer.h\"\n");

@@ -21,19 +21,6 @@ class LinkKey : public BuildFixture {
     Run(StrCat("cd '", folder, "' && cc -fPIC -c helper.c && rm -f libhelper.a && ar ", modes,
                " libhelper.a helper.o"));
   }
-
-  // What the built operator multiplies by.
-  double Factor(const std::vector<std::string>& flags) {
-    auto built = BuildOf("op", flags);
-    if (!built.ok()) {
-      ADD_FAILURE() << built.error().Text();
-      return -1;
-    }
-    hit_ = built->cache_hit;
-    return Loaded(built->path)(1);
-  }
-
-  bool hit_ = false;
 };
 
 TEST_F(LinkKey, AChangedArchiveIsSeenHoweverItIsNamed) {
