@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from opwright import _core, _errors
+from opwright import _core, _hooks
 from opwright._definition import DYNAMIC, REQUIRED, Attr, Definition
 from opwright._dtypes import name_of
 
@@ -34,10 +34,6 @@ _SEQUENCES = (list, tuple, range)
 _LARGEST = int(np.finfo(np.float64).max)
 
 
-def _refuse(code: str, text: str):
-    raise _errors.make(code, text)
-
-
 def _never() -> bool:
     return False
 
@@ -46,14 +42,13 @@ class Framework(NamedTuple):
     """What is asked of a framework.
 
     symbols: by an attribute's item, what its tracer has in place of numbers; tracing: whether it
-    traces now; refuse(code, text): raises; writes_out: whether calls take out=.
+    traces now; writes_out: whether calls take out=.
     """
 
     name: str
     tensors: tuple[type, ...]
     symbols: Mapping[str, tuple[type, ...]] = {}
     tracing: Callable[[], bool] = _never
-    refuse: Callable[[str, str], None] = _refuse
     writes_out: bool = True
 
 
@@ -62,11 +57,11 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def check_count(framework: Framework, definition: Definition, count: int) -> None:
+def check_count(definition: Definition, count: int) -> None:
     """CL001 for more inputs by position than there are."""
     due = len(definition.inputs)
     if count > due:
-        framework.refuse(
+        _hooks.refuse(
             "CL001",
             f"{definition.name}: {counted(count, 'positional argument')} given, the metadef lists "
             f"{counted(due, 'input')}; attributes are passed by keyword",
@@ -80,13 +75,13 @@ def named_inputs(framework: Framework, definition: Definition, count: int, names
     for name in names:
         if name in inputs:
             if name in inputs[:count]:
-                framework.refuse("CL001", f"{definition.name}: input {name} is given twice")
+                _hooks.refuse("CL001", f"{definition.name}: input {name} is given twice")
             found.append(name)
         elif name != "out":
             attribute(framework, definition, name)
         elif not framework.writes_out:
             text = f"{definition.name}: tensors of {framework.name} are not written by out="
-            framework.refuse("CL008", text)
+            _hooks.refuse("CL008", text)
     return found
 
 
@@ -101,7 +96,7 @@ def attribute(framework: Framework, definition: Definition, name: str) -> Attr:
     there = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
     text = f"{definition.name}: no input or attribute is named {name}; there are {there}"
     near = "" if framework.tracing() else _core.nearest(name, names)
-    return framework.refuse("CL006", f"{text}; did you mean {near}?" if near else text)
+    return _hooks.refuse("CL006", f"{text}; did you mean {near}?" if near else text)
 
 
 def refuse_numpy(framework: Framework, definition: Definition, inputs) -> None:
@@ -109,7 +104,7 @@ def refuse_numpy(framework: Framework, definition: Definition, inputs) -> None:
     for value in inputs:
         for item in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(item, (np.ndarray, np.generic)) and not is_number(item):
-                framework.refuse(
+                _hooks.refuse(
                     "CL013",
                     f"{definition.name}: tensors of {framework.name} and numpy in one call; "
                     "convert them to one framework",
@@ -159,7 +154,7 @@ def plain(framework: Framework, op: str, attr: Attr, value):
     items = value if isinstance(value, (list, tuple)) else [value]
     if any([isinstance(item, framework.tensors) for item in items]):
         # Its number could be taken, and what it was computed from would be lost.
-        framework.refuse(
+        _hooks.refuse(
             "CL006",
             f"{op}: attribute {attr.name} is given a tensor, through which no gradient flows; make "
             f"{attr.name} an input of shape [] in the metadef, or pass a number (item(), tolist())",
@@ -171,7 +166,7 @@ def plain(framework: Framework, op: str, attr: Attr, value):
         made = _without_numpy(value, kind.depth)
         good = _fits(framework, made, kind.item, kind.depth)
     if not good:
-        framework.refuse(
+        _hooks.refuse(
             "CL006",
             f"{op}: attribute {attr.name} is {kind.name} in the metadef, "
             f"{repr(value)[:80]} was given",

@@ -26,9 +26,8 @@ _loaded: dict[str, _core.Library] = {}
 def prepare(operator) -> None:
     """Gives an operator its calls for the frameworks that are imported, and for later ones then."""
     _operators.add(operator)
-    for framework, adapter in _ADAPTERS.items():
-        if _is_complete(framework):
-            importlib.import_module(adapter).prepare(operator)
+    for adapter in _adapters():
+        adapter.prepare(operator)
 
 
 def enter(library: _core.Library) -> None:
@@ -36,31 +35,36 @@ def enter(library: _core.Library) -> None:
     held = _loaded.get(library.identity)
     if held is None or not held.is_open:
         _loaded[library.identity] = library
-    for framework, adapter in _ADAPTERS.items():
-        if _is_complete(framework):
-            importlib.import_module(adapter).enter(library)
+    for adapter in _adapters():
+        adapter.enter(library)
 
 
 def rule_bound(key: int) -> None:
     """A Python rule was bound to the operator: what frameworks keep of graphs may be stale."""
-    for framework, adapter in _ADAPTERS.items():
-        if _is_complete(framework):
-            importlib.import_module(adapter).rule_bound(key)
+    for adapter in _adapters():
+        adapter.rule_bound(key)
 
 
 def closing() -> None:
     """A library is about to be closed: what a framework has yet to run of it runs first."""
-    for framework, adapter in _ADAPTERS.items():
-        if _is_complete(framework):
-            importlib.import_module(adapter).closing()
+    for adapter in _adapters():
+        adapter.closing()
 
 
 def refuse(code: str, text: str):
-    """Raises the error. A tracer cannot make ours, and shows the words of a plain one."""
+    """Raises the error. A tracer cannot make ours: it shows the words of a plain one, or calls
+    again without tracing."""
     for is_tracing in tracers:
         if is_tracing():
-            raise TypeError(f"{text} [{code}]")
+            raise TypeError(text if code in text else f"{text} [{code}]")
     raise _errors.make(code, text)
+
+
+def _adapters():
+    """Those of the frameworks that are imported."""
+    for framework, adapter in _ADAPTERS.items():
+        if _is_complete(framework):
+            yield importlib.import_module(adapter)
 
 
 def _is_complete(framework: str) -> bool:

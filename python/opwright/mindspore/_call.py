@@ -53,7 +53,7 @@ class Call:
                     break
             else:
                 return custom_for(op, kwargs)(*args)
-        _arguments.check_count(MINDSPORE, op.definition, len(args))
+        _arguments.check_count(op.definition, len(args))
         named = _arguments.named_inputs(MINDSPORE, op.definition, len(args), kwargs)
         given = [*args, *(kwargs.get(name) for name in names[len(args) :])]
         _arguments.refuse_numpy(MINDSPORE, op.definition, given)
@@ -71,7 +71,7 @@ def _place_in_graph(op, names, values):
 def _names_in_graph(op, count, keys):
     """What the inputs after the first `count` are called, "" for one that is not given; and the
     attributes."""
-    _arguments.check_count(MINDSPORE, op.definition, count)
+    _arguments.check_count(op.definition, count)
     named = _arguments.named_inputs(MINDSPORE, op.definition, count, keys)
     rest = [param.name if param.name in named else "" for param in op.definition.inputs[count:]]
     return tuple(rest), tuple(key for key in keys if key not in named)

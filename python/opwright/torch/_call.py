@@ -7,7 +7,7 @@ import re
 
 import torch
 
-from opwright import _arguments, _core, _errors
+from opwright import _arguments, _core, _errors, _hooks
 from opwright._arguments import is_number
 from opwright._definition import DYNAMIC, OPTIONAL, Definition
 from opwright._dtypes import name_of
@@ -60,13 +60,6 @@ def as_ours(error: RuntimeError, definition: Definition, inputs=()) -> _errors.E
     return None
 
 
-def _refuse(code: str, text: str):
-    # A tracer cannot make ours. It shows the words of this one, or calls again without tracing.
-    if torch.compiler.is_compiling():
-        raise TypeError(text if code in text else f"{text} [{code}]")
-    raise _errors.make(code, text)
-
-
 _TORCH = _arguments.Framework(
     "torch",
     (torch.Tensor,),
@@ -76,7 +69,6 @@ _TORCH = _arguments.Framework(
         "bool": (torch.SymBool,),
     },
     tracing=torch.compiler.is_compiling,
-    refuse=_refuse,
 )
 
 
@@ -113,9 +105,9 @@ class Call:
     def __call__(self, args, kwargs):
         unusable = _unusable(self._key)
         if unusable:
-            _refuse("CL014", unusable)
+            _hooks.refuse("CL014", unusable)
         if len(args) > self._num_inputs:
-            _arguments.check_count(_TORCH, self._definition, len(args))
+            _arguments.check_count(self._definition, len(args))
         if kwargs:
             args, kwargs = self._inputs_first(args, kwargs)
         fitting = len(args) == self._num_inputs and not self._has_lists
@@ -128,7 +120,7 @@ class Call:
             if name not in kwargs:
                 kind = _arguments.KINDS[self._attrs[name].type].name
                 text = f"{self._name}: attribute {name} ({kind}) is required and was not given"
-                _refuse("CL006", text)
+                _hooks.refuse("CL006", text)
         if not kwargs:
             return self._run(args, kwargs)
         out = kwargs.get("out")
@@ -168,7 +160,7 @@ class Call:
         _arguments.refuse_numpy(_TORCH, self._definition, args)
         wrong = _arguments.misfit(self._definition, args, (torch.Tensor, *_likes(args)))
         if wrong is not None:
-            _refuse(wrong[0], wrong[1])
+            _hooks.refuse(wrong[0], wrong[1])
         for value in args:
             for item in value if isinstance(value, (list, tuple)) else (value,):
                 if is_number(item):
@@ -195,7 +187,7 @@ class Call:
 
     def _dtype_name(self, tensor) -> str:
         if not isinstance(tensor.dtype, torch.dtype):
-            _refuse(
+            _hooks.refuse(
                 "CL013",
                 f"{self._name}: a number beside {type(tensor).__name__}, which does not say the "
                 "dtype that the number takes; pass a tensor",
@@ -225,10 +217,10 @@ class Call:
         if len(params) != len(outs):
             given = _arguments.counted(len(outs), "tensor")
             due = _arguments.counted(len(params), "output")
-            _refuse("CL001", f"{self._name}: out= holds {given}, the operator has {due}")
+            _hooks.refuse("CL001", f"{self._name}: out= holds {given}, the operator has {due}")
         for param, given in zip(params, outs, strict=True):
             if param.kind == DYNAMIC:
-                _refuse(
+                _hooks.refuse(
                     "CL008",
                     f"{self._name}: out= is not taken for output {param.name}, "
                     "which is a list of tensors; call without out=",
@@ -236,16 +228,16 @@ class Call:
             if given is None and param.kind == OPTIONAL:
                 continue
             if not isinstance(given, torch.Tensor):
-                _refuse(
+                _hooks.refuse(
                     "CL008",
                     f"{self._name}: out= for {param.name} must be a torch tensor, "
                     f"{type(given).__name__} was given",
                 )
             wrong = _tensors.unwriteable(given)
             if wrong:
-                _refuse("CL008", f"{self._name}: output {param.name} {wrong}")
+                _hooks.refuse("CL008", f"{self._name}: output {param.name} {wrong}")
             if given.device != device:
-                _refuse(
+                _hooks.refuse(
                     "CL007",
                     f"{self._name}: output {param.name} is on device {given.device}, "
                     f"{device} is due",
@@ -261,19 +253,19 @@ class Call:
         ]
         for param, made, given in pairs:
             if made.requires_grad or given.requires_grad:
-                _refuse(
+                _hooks.refuse(
                     "CL008",
                     f"{self._name}: out= where a gradient is due; call under torch.no_grad(), "
                     "or without out=",
                 )
             if made.shape != given.shape:
-                _refuse(
+                _hooks.refuse(
                     "CL008",
                     f"{self._name}: output {param.name} has shape {list(given.shape)}, "
                     f"{list(made.shape)} is due",
                 )
             if made.dtype != given.dtype:
-                _refuse(
+                _hooks.refuse(
                     "CL015",
                     f"{self._name}: output {param.name} has dtype {name_of(given.dtype)}, "
                     f"{name_of(made.dtype)} is due",
