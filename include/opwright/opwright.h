@@ -219,9 +219,17 @@ class Operator {
         int32_t index = 0;
         while (index < def.num_attrs && attribute.name != def.attrs[index]->name) ++index;
         if (index == def.num_attrs)
-          throw Error("CL006", std::string(def.name) + ": no attribute is named " + attribute.name);
+          throw Error("CL006", std::string(def.name) + ": no attribute is named " + attribute.name +
+                                   Known(def));
         values[static_cast<size_t>(index)] = Lower(attribute.value);
       }
+    }
+
+    static std::string Known(const OpwrightOpDef& def) {
+      std::string names;
+      for (int32_t i = 0; i < def.num_attrs; ++i)
+        names += (i == 0 ? "; there are " : ", ") + std::string(def.attrs[i]->name);
+      return names.empty() ? "; it has no attributes" : names;
     }
 
     OpwrightAttr Lower(const Attribute::Value& value) {

@@ -35,6 +35,12 @@ T ValueOrRaise(Expected<T> expected) {
   return std::move(*expected);
 }
 
+inline std::vector<std::string> RenderAll(const std::vector<Diagnostic>& diagnostics) {
+  std::vector<std::string> texts;
+  for (const Diagnostic& each : diagnostics) texts.push_back(Render(each));
+  return texts;
+}
+
 // A library that Python holds open until close() empties the handle. A Library object and the
 // operators taken from it share one: they keep it open when the object is dropped, and close with
 // it.

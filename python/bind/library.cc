@@ -4,6 +4,7 @@
 #include "attr_value.h"
 #include "base/text.h"
 #include "bind.h"
+#include "build/build.h"
 #include "registry/loader.h"
 #include "registry/tokens.h"
 #include "runtime/dtype.h"
@@ -61,8 +62,8 @@ void InitLibrary(nb::module_& m) {
       .def_prop_ro("library_path", [](PyOperator& self) { return self.library().path(); })
       .def_prop_ro("identity", [](PyOperator& self) { return self.library().identity(); })
       .def_prop_ro(
-          "missing_backward", [](PyOperator& self) { return self.op->MissingBackward(); },
-          "The backward operator that its metadef names, when none is bound; else empty.")
+          "no_gradient", [](PyOperator& self) { return self.op->NoGradientText(); },
+          "The words of GR001, where there is no backward operator.")
       .def_prop_ro(
           "is_bound",
           [](PyOperator& self) { return self.library().Find(self.op->name()) != self.op; },
@@ -102,12 +103,7 @@ void InitLibrary(nb::module_& m) {
       .def_prop_ro("path", [](PyLibrary& self) { return self.open()->path(); })
       .def_prop_ro("identity", [](PyLibrary& self) { return self.open()->identity(); })
       .def_prop_ro("warnings", [](PyLibrary& self) { return self.open()->warnings(); })
-      .def_prop_ro("operators",
-                   [](PyLibrary& self) {
-                     std::vector<std::string> names;
-                     for (const auto& op : self.open()->operators()) names.emplace_back(op->name());
-                     return names;
-                   })
+      .def_prop_ro("operators", [](PyLibrary& self) { return self.open()->OperatorNames(); })
       .def_prop_ro("is_open", [](PyLibrary& self) { return self.claim->handle.has_value(); })
       .def("find", &FindOperator)
       .def("enter", &EnterFramework)
@@ -122,7 +118,24 @@ void InitLibrary(nb::module_& m) {
         }();
         return PyLibrary{ValueOrRaise(std::move(handle))};
       },
-      nb::arg("path"), nb::arg("sha256") = "");
+      nb::arg("path"), nb::arg("sha256"));
+  m.def(
+      "load_folder",
+      [](const std::string& path, const std::string& sha256) {
+        std::vector<std::string> remarks;
+        Expected<LibraryHandle> handle = [&]() -> Expected<LibraryHandle> {
+          const nb::gil_scoped_release release;
+          build::Request request;
+          request.sources = {path};
+          Expected<build::Result> built = build::Build(request);
+          if (!built.ok()) return built.TakeError();
+          remarks = RenderAll(built->warnings);
+          return LoadLibrary(built->path, sha256);
+        }();
+        return nb::make_tuple(PyLibrary{ValueOrRaise(std::move(handle))}, remarks);
+      },
+      nb::arg("path"), nb::arg("sha256"),
+      "Builds an operator folder and loads it: the library, and the warnings of the build.");
   m.def("loaded", [] {
     std::vector<PyLibrary> open;
     for (const auto& library : LoadedLibraries()) open.emplace_back(LibraryHandle(library));

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "bind.h"
 #include "numpy_array.h"
+#include "numpy_input.h"
+#include "numpy_outputs.h"
 #include "runtime/strided.h"
 
 namespace opwright::python {
@@ -20,58 +22,6 @@ PyObject* out_name = nullptr;
 
 constexpr int kMost = 64;  // inputs, outputs or attributes of one call on the fast path
 
-class NumpyOutputs final : public OutputAllocator {
- public:
-  NumpyOutputs(const OpwrightOpDef& def, Arena& arena) : def_(def), arena_(arena) {}
-  NumpyOutputs(const NumpyOutputs&) = delete;
-  NumpyOutputs& operator=(const NumpyOutputs&) = delete;
-  ~NumpyOutputs() override {
-    for (PyObject* array : arrays_) Py_DECREF(array);
-  }
-
-  // Called without the GIL.
-  Status Allocate(int32_t output, int64_t, OpwrightDType dtype, int32_t ndim, const int64_t* shape,
-                  OpwrightTensor* tensor) override {
-    const nb::gil_scoped_acquire gil;
-    PyObject* array = NewArray(dtype, ndim, shape);
-    if (array == nullptr) {
-      const nb::python_error error;
-      return MakeError("CL010",
-                       StrCat(def_.name, ": no array for output ", def_.outputs[output]->name, " ",
-                              ShapeText(ndim, shape), ": ", error.what()));
-    }
-    arrays_.push_back(array);
-    outputs_.push_back(output);
-    ViewArray(array, tensor, arena_);
-    return {};
-  }
-
-  // The arrays of one output; a list for a dynamic one, None for one that is not there.
-  nb::object Take(int32_t output) const {
-    nb::list list;
-    for (size_t k = 0; k < arrays_.size(); ++k)
-      if (outputs_[k] == output) list.append(nb::handle(arrays_[k]));
-    if (def_.outputs[output]->kind == kOpwrightDynamic) return list;
-    return list.size() == 0 ? nb::none() : nb::object(list[0]);
-  }
-  bool IsSingle() const {
-    return def_.num_outputs == 1 && arrays_.size() == 1 &&
-           def_.outputs[0]->kind != kOpwrightDynamic;
-  }
-  nb::object Single() const { return nb::borrow(arrays_[0]); }
-
- private:
-  const OpwrightOpDef& def_;
-  Arena& arena_;  // of the call: what the tensors point to lives as long as it
-  std::vector<PyObject*> arrays_;
-  std::vector<int32_t> outputs_;
-};
-
-std::string DTypeText(PyObject* array) {
-  const nb::object dtype = nb::handle(array).attr("dtype");
-  return nb::cast<std::string>(nb::steal(PyObject_Str(dtype.ptr())));
-}
-
 int32_t IndexOf(const OpwrightParamDef* const* params, int32_t n, const char* name) {
   for (int32_t i = 0; i < n; ++i)
     if (strcmp(params[i]->name, name) == 0) return i;
@@ -81,7 +31,7 @@ int32_t IndexOf(const OpwrightParamDef* const* params, int32_t n, const char* na
 // One call's arguments. Borrowed references to what the caller holds, owned ones in kept_.
 class Call {
  public:
-  explicit Call(const OpwrightOpDef& def) : def_(def), arena_(nullptr) {}
+  explicit Call(const OpwrightOpDef& def) : def_(def), arena_(nullptr), taker_(def, arena_) {}
 
   // False: an argument is of another framework.
   bool Bind(PyObject* args, PyObject* kwargs) {
@@ -235,7 +185,7 @@ class Call {
       inputs_[i] = {nullptr, 0};
       return true;
     }
-    if (!TakeTensor(i, value, &tensors_[i])) return false;
+    if (!taker_.Take(i, value, &tensors_[i])) return false;
     inputs_[i] = {&tensors_[i], 1};
     return true;
   }
@@ -248,83 +198,9 @@ class Call {
     const Py_ssize_t n = PyTuple_Size(items.ptr());
     auto* tensors = arena_.Make<OpwrightTensor>(n);
     for (Py_ssize_t k = 0; k < n; ++k)
-      if (!TakeTensor(i, PyTuple_GetItem(items.ptr(), k), &tensors[k])) return false;
+      if (!taker_.Take(i, PyTuple_GetItem(items.ptr(), k), &tensors[k])) return false;
     kept_.push_back(items);
     inputs_[i] = {tensors, n};
-    return true;
-  }
-
-  // An input that the operator writes: what stands in for it would take the changes with it.
-  void RequireOwnMemory(int32_t i) {
-    for (int32_t m = 0; m < def_.num_mutates; ++m)
-      if (def_.mutates[m] == i)
-        Raise(MakeError("CL008", StrCat(def_.name, ": input ", def_.inputs[i]->name,
-                                        " is written by the operator: it must be a writeable numpy "
-                                        "array of plain memory")));
-  }
-
-  bool TakeTensor(int32_t i, PyObject* value, OpwrightTensor* tensor) {
-    const ArrayFit fit = ViewArray(value, tensor, arena_);
-    if (fit != ArrayFit::kNoArray) {
-      if (IsMasked(value))
-        Raise(MakeError("CL007", StrCat(def_.name, ": input ", def_.inputs[i]->name,
-                                        " has masked elements, of which a kernel knows nothing; "
-                                        "pass filled(value) of it, or data")));
-      if (def_.num_mutates > 0 && !IsWriteable(value)) RequireOwnMemory(i);
-      if (fit == ArrayFit::kOk) return true;
-      if (fit == ArrayFit::kNeedsCopy) return TakeCopy(i, value, tensor);
-      Raise(MakeError("CL002", StrCat(def_.name, ": input ", def_.inputs[i]->name, " has dtype ",
-                                      DTypeText(value), ", which no operator takes")));
-    }
-    // numpy's float64 is a Python float by inheritance, and has a dtype all the same.
-    const bool number = PyFloat_Check(value) || PyLong_Check(value);
-    if (number && (PyFloat_CheckExact(value) || PyLong_Check(value) ||
-                   !PyObject_HasAttrString(value, "dtype")))
-      return TakeNumber(i, value, tensor);
-    if (PyObject_HasAttrString(value, "__array_interface__") &&
-        PyObject_HasAttrString(value, "dtype") && !PyObject_HasAttrString(value, "__dlpack__"))
-      return TakeScalar(i, value, tensor);
-    return false;
-  }
-
-  // Foreign byte order or odd strides: a plain copy of the same values.
-  bool TakeCopy(int32_t i, PyObject* value, OpwrightTensor* tensor) {
-    RequireOwnMemory(i);
-    const nb::object native = nb::handle(value).attr("dtype").attr("newbyteorder")("=");
-    const nb::object plain = nb::module_::import_("numpy").attr("array")(nb::handle(value), native,
-                                                                         nb::arg("order") = "C");
-    kept_.push_back(plain);
-    return ViewArray(plain.ptr(), tensor, arena_) == ArrayFit::kOk;
-  }
-
-  // A numpy scalar is a 0-d array.
-  bool TakeScalar(int32_t i, PyObject* value, OpwrightTensor* tensor) {
-    RequireOwnMemory(i);
-    nb::object array = nb::module_::import_("numpy").attr("asarray")(nb::handle(value));
-    kept_.push_back(array);
-    return ViewArray(array.ptr(), tensor, arena_) == ArrayFit::kOk;
-  }
-
-  bool TakeNumber(int32_t i, PyObject* value, OpwrightTensor* tensor) {
-    RequireOwnMemory(i);
-    *tensor = {};
-    tensor->device_type = 1;
-    tensor->data = arena_.Make<int64_t>(1);
-    if (PyFloat_Check(value)) {
-      const double number = PyFloat_AsDouble(value);
-      memcpy(tensor->data, &number, sizeof number);
-      tensor->dtype = {kOpwrightFloat, 64, 0};
-      return true;
-    }
-    const int64_t number = PyLong_AsLongLong(value);
-    if (number == -1 && PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      Raise(MakeError("CL002", StrCat(def_.name, ": the number for input ", def_.inputs[i]->name,
-                                      " does not fit int64")));
-    }
-    memcpy(tensor->data, &number, sizeof number);
-    tensor->dtype = {static_cast<uint8_t>(PyBool_Check(value) ? kOpwrightBool : kOpwrightInt), 64,
-                     0};
     return true;
   }
 
@@ -369,6 +245,7 @@ class Call {
 
   const OpwrightOpDef& def_;
   Arena arena_;
+  InputTaker taker_;
   PyObject* given_[kMost];
   PyObject* out_ = nullptr;
   bool has_attrs_ = false;

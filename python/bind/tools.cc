@@ -26,9 +26,7 @@ void InitTools(nb::module_& m) {
           return build::Build(request);
         }();
         const build::Result built = ValueOrRaise(std::move(result));
-        std::vector<std::string> warnings;
-        for (const Diagnostic& warning : built.warnings) warnings.push_back(Render(warning));
-        return nb::make_tuple(built.path, built.cache_hit, warnings);
+        return nb::make_tuple(built.path, built.cache_hit, RenderAll(built.warnings));
       },
       nb::arg("sources"), nb::arg("output"), nb::arg("march"), nb::arg("flags"),
       "Builds an operator library: its path, whether it came from the cache, warnings.");

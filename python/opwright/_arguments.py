@@ -115,8 +115,8 @@ def is_number(value) -> bool:
     return isinstance(value, (int, float))
 
 
-def misfit(definition: Definition, inputs, tensors) -> tuple[str, str] | None:
-    """The id and words for the first input that is no tensor, number or list where one is due.
+def check_inputs(definition: Definition, inputs, tensors) -> None:
+    """Refuses the first input that is no tensor, number or list where one is due.
 
     inputs: by position, those at the end may be left out; tensors: the types of tensors.
     """
@@ -125,27 +125,30 @@ def misfit(definition: Definition, inputs, tensors) -> tuple[str, str] | None:
     for index, (param, value) in enumerate(zip(definition.inputs, every, strict=True)):
         listed = param.kind == DYNAMIC
         if listed and not isinstance(value, (list, tuple)):
-            return "CL001", f"{name}: input {param.name} takes a list of tensors"
+            _hooks.refuse("CL001", f"{name}: input {param.name} takes a list of tensors")
         for item in value if listed else () if value is None else (value,):
             if isinstance(item, tensors):
                 continue
             if not is_number(item):
                 where = " in its list" if listed else ""
-                return "CL013", (
+                _hooks.refuse(
+                    "CL013",
                     f"{name}: input {param.name} is given {type(item).__name__}{where}, "
-                    "a tensor or a number is due"
+                    "a tensor or a number is due",
                 )
             if index in definition.mutates:
-                return "CL008", (
+                _hooks.refuse(
+                    "CL008",
                     f"{name}: input {param.name} is written by the operator: it must be a tensor, "
-                    "a number was given"
+                    "a number was given",
                 )
             if type(item) is int and not -(2**63) <= item < 2**63:
-                return "CL002", f"{name}: the number for input {param.name} does not fit int64"
+                _hooks.refuse(
+                    "CL002", f"{name}: the number for input {param.name} does not fit int64"
+                )
     for param, value in zip(definition.inputs, every, strict=True):
         if value is None and param.kind == REQUIRED:
-            return "CL001", f"{name}: input {param.name} is required and was not given"
-    return None
+            _hooks.refuse("CL001", f"{name}: input {param.name} is required and was not given")
 
 
 def plain(framework: Framework, op: str, attr: Attr, value):

@@ -111,9 +111,12 @@ def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
     With `sha256` the file must have that hash. Frameworks that are imported learn its operators.
     """
     path = _plain_path(path)
+    sha256 = (sha256 or "").lower()
     if os.path.isdir(path):
-        path = build(path)
-    core = _core.load(path, (sha256 or "").lower())
+        core, remarks = _core.load_folder(path, sha256)
+        _tell(remarks)
+    else:
+        core = _core.load(path, sha256)
     for text in core.warnings:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     _hooks.enter(core)
@@ -161,6 +164,10 @@ def build(source, out=None, *, march: str | None = None, flags=()) -> str:
         march or "",
         list(flags),
     )
+    _tell(remarks)
+    return path
+
+
+def _tell(remarks) -> None:
     for text in remarks:
         print(text, file=sys.stderr)
-    return path

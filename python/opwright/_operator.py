@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from opwright import _core, _errors, _hooks
-from opwright._arguments import misfit
+from opwright._arguments import check_inputs
 from opwright._definition import Definition
 from opwright._framework_of import framework_of, stands_for_torch
 from opwright._spec import Spec, stand_in
@@ -85,11 +85,10 @@ class Operator:
             inputs = [*args, *[None] * (len(self.definition.inputs) - len(args))]
             for i, param in enumerate(self.definition.inputs):
                 inputs[i] = named.get(param.name, inputs[i])
-            code, text = misfit(self.definition, inputs, (np.ndarray, np.generic)) or (
-                "CL013",
-                f"{self.name}: arguments that are neither tensors nor numbers",
+            check_inputs(self.definition, inputs, (np.ndarray, np.generic))
+            raise _errors.make(
+                "CL013", f"{self.name}: arguments that are neither tensors nor numbers"
             )
-            raise _errors.make(code, text)
         return result
 
     @cached_property

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/file.h"
 #include "base/text.h"
 
 namespace opwright {
@@ -83,6 +82,14 @@ Expected<std::string> CacheFolder(const std::string& below) {
   Expected<UsableCache> cache = OpenCacheFolder({&name, 1});
   if (!cache.ok()) return cache.TakeError();
   return JoinPath(cache->root, below);
+}
+
+Expected<FileLock> LockEntries(const std::string& root, FileLock::Kind kind) {
+  const std::string folder = JoinPath(root, "lock");
+  if (Status made = MakeFolders(folder, 0700); !made.ok()) return WithId(made.TakeError(), "CA003");
+  Expected<FileLock> lock = FileLock::Acquire(JoinPath(folder, "entries"), kind);
+  if (!lock.ok()) return WithId(lock.TakeError(), "CA003");
+  return lock;
 }
 
 }  // namespace opwright

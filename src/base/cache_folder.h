@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace opwright {
 
@@ -28,5 +29,8 @@ Expected<UsableCache> OpenCacheFolder(std::span<const char* const> below);
 
 // One folder below it.
 Expected<std::string> CacheFolder(const std::string& below);
+
+// Held shared by whoever goes by entries of the cache, and alone by what removes them. CA003.
+Expected<FileLock> LockEntries(const std::string& root, FileLock::Kind kind);
 
 }  // namespace opwright

@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/cache_folder.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -40,8 +41,6 @@ class Builder {
     if (!hit->has_value()) {
       Expected<FileLock> lock = cache_.Lock(RequestKey());
       if (!lock.ok()) return lock.TakeError();
-      Expected<FileLock> kept = cache_.KeepEntries();
-      if (!kept.ok()) return kept.TakeError();
       hit = Lookup();
       if (!hit.ok()) return hit.TakeError();
       if (!hit->has_value()) {
@@ -245,12 +244,15 @@ Status CopyOut(const std::string& from, const std::string& to) {
 
 Expected<Result> BuildIn(Cache* cache, const Toolchain& toolchain, const Request& request) {
   constexpr int kAttempts = 3;
+  Expected<FileLock> kept = LockEntries(cache->root(), FileLock::Kind::kShared);
+  if (!kept.ok()) return kept.TakeError();
   for (int attempt = 1;; ++attempt) {
     Expected<std::optional<Result>> built =
         Builder(request, cache, toolchain, attempt == kAttempts).Run();
     if (!built.ok()) return built.TakeError();
     if (!built->has_value()) continue;
     Result result = std::move(**built);
+    result.kept = std::move(*kept);
     result.warnings.insert(result.warnings.begin(), cache->warnings().begin(),
                            cache->warnings().end());
     if (!request.output.empty()) {

@@ -4,6 +4,7 @@
 // compiler, keep the result under the hash of everything that went into it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Request {
 
 struct Result {
   std::string path;  // absolute
+  std::optional<FileLock> kept;  // `opwright cache clear` waits for it, wherever the path is
   bool cache_hit = false;
   std::vector<Diagnostic> warnings;
   std::vector<std::string> commands;  // the compiler commands that were run

@@ -21,11 +21,6 @@ namespace {
 constexpr const char* kFolders[] = {"lib", "obj", "manifest", "tool", "log", "tmp", "lock"};
 constexpr std::string_view kMagic = "opwright cache entry 1";
 
-// Held shared by each build that compiles, and alone by what removes entries.
-std::string EntriesLock(const std::string& root) {
-  return JoinPath(JoinPath(root, "lock"), "entries");
-}
-
 std::string SumFile(const std::string& place) { return place + ".sum"; }
 
 std::string SumText(int64_t size, const std::string& hash) {
@@ -80,12 +75,6 @@ Expected<FileLock> Cache::Lock(std::string_view key) const {
   return lock;
 }
 
-Expected<FileLock> Cache::KeepEntries() const {
-  Expected<FileLock> lock = FileLock::Acquire(EntriesLock(root_), FileLock::Kind::kShared);
-  if (!lock.ok()) return WithId(lock.TakeError(), "CA003");
-  return lock;
-}
-
 Status Publish(const std::string& made, const std::string& place) {
   Expected<std::string> hash = Sha256OfFile(made);
   if (!hash.ok()) return WithId(hash.TakeError(), "CA003");
@@ -125,10 +114,8 @@ CacheSize MeasureCache(const std::string& root) {
 }
 
 Status ClearCache(const std::string& root) {
-  if (Status made = MakeFolders(JoinPath(root, "lock"), 0700); !made.ok())
-    return WithId(made.TakeError(), "CA003");
-  Expected<FileLock> alone = FileLock::Acquire(EntriesLock(root));
-  if (!alone.ok()) return WithId(alone.TakeError(), "CA003");
+  Expected<FileLock> alone = LockEntries(root, FileLock::Kind::kAlone);
+  if (!alone.ok()) return alone.TakeError();
   const auto now = fs::file_time_type::clock::now();
   for (const char* name : {"lib", "obj", "manifest", "tool", "log", "tmp", "loaded"}) {
     const std::string folder = JoinPath(root, name);

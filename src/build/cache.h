@@ -40,8 +40,6 @@ class Cache {
 
   // Held while one key is built: the others wait and then find it.
   Expected<FileLock> Lock(std::string_view key) const;
-  // While one is held, ClearCache waits.
-  Expected<FileLock> KeepEntries() const;
 
  private:
   explicit Cache(std::string root) : root_(std::move(root)) {}
@@ -66,7 +64,7 @@ struct CacheSize {
 CacheSize MeasureCache(const std::string& root);
 
 // Removes what Opwright puts there, and nothing else; folders and lock files stay for running
-// builds.
+// builds. Waits for whoever holds LockEntries.
 Status ClearCache(const std::string& root);
 
 }  // namespace opwright::build

@@ -384,19 +384,21 @@ OperatorReport CheckOperator(Operator& op, const Options& options) {
   return OperatorCheck(op, options).Run();
 }
 
+// A folder is built first.
+Expected<LibraryHandle> Open(const std::string& path) {
+  if (!IsDirectory(path)) return LoadLibrary(path);
+  build::Request request;
+  request.sources = {path};
+  Expected<build::Result> built = build::Build(request);
+  if (!built.ok()) return built.TakeError();
+  return LoadLibrary(built->path);
+}
+
 Expected<Report> CheckLibrary(const std::string& path, const Options& options) {
   Report report;
   report.path = path;
   report.seed = options.seed;
-  std::string library_path = path;
-  if (IsDirectory(path)) {
-    build::Request request;
-    request.sources = {path};
-    Expected<build::Result> built = build::Build(request);
-    if (!built.ok()) return built.TakeError();
-    library_path = built->path;
-  }
-  Expected<LibraryHandle> library = LoadLibrary(library_path);
+  Expected<LibraryHandle> library = Open(path);
   if (!library.ok()) return library.TakeError();
   // A backward operator without a gradient of its own is checked through its forward operator.
   std::set<const Operator*> backward;

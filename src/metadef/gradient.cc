@@ -20,12 +20,18 @@ std::optional<int32_t> IndexOf(const std::vector<Param>& params, std::string_vie
   return std::nullopt;
 }
 
+bool IsFloatName(const std::string& dtype) {
+  const uint8_t code = DTypeNamed(dtype).code;
+  return code == kOpwrightFloat || code == kOpwrightBfloat || code == kOpwrightComplex;
+}
+
 // Has a gradient in one column at least.
 bool IsFloat(const Param& param) {
-  return std::any_of(param.dtypes.begin(), param.dtypes.end(), [](const std::string& name) {
-    const uint8_t code = DTypeNamed(name).code;
-    return code == kOpwrightFloat || code == kOpwrightBfloat || code == kOpwrightComplex;
-  });
+  return std::any_of(param.dtypes.begin(), param.dtypes.end(), IsFloatName);
+}
+
+const std::string& DTypeIn(const Param& param, int column) {
+  return param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(column)];
 }
 
 std::string_view KindText(ParamType type) {
@@ -258,6 +264,30 @@ void ReadGradient(Checker& checker, const JsonValue& value, const std::string& p
 std::vector<Diagnostic> CheckGradient(const Operator& forward, const Operator* backward,
                                       Binding* binding) {
   return Binder(forward, backward).Run(binding);
+}
+
+std::vector<std::string> ColumnsWithoutGradient(const Operator& forward, const Operator& backward,
+                                                const Binding& binding) {
+  const auto fits = [&](int column, int own) {
+    for (size_t i = 0; i < binding.inputs.size(); ++i) {
+      const OpwrightRole& role = binding.inputs[i];
+      const std::vector<Param>& params =
+          role.kind == kOpwrightRoleInput ? forward.inputs : forward.outputs;
+      if (DTypeIn(params[static_cast<size_t>(role.index)], column) !=
+          DTypeIn(backward.inputs[i], own))
+        return false;
+    }
+    return true;
+  };
+  std::vector<std::string> lacking;
+  for (int column = 0; column < forward.num_columns; ++column) {
+    std::vector<std::string> names;
+    for (const Param& input : forward.inputs) names.push_back(DTypeIn(input, column));
+    bool is_there = std::none_of(names.begin(), names.end(), IsFloatName);
+    for (int own = 0; own < backward.num_columns && !is_there; ++own) is_there = fits(column, own);
+    if (!is_there) lacking.push_back(StrCat("(", Join(names, ", "), ")"));
+  }
+  return lacking;
 }
 
 Expected<Binding> BindGradient(const Operator& forward, const Operator& backward) {

@@ -16,4 +16,9 @@ void ReadGradient(Checker& checker, const JsonValue& value, const std::string& p
 std::vector<Diagnostic> CheckGradient(const Operator& forward, const Operator* backward,
                                       Binding* binding);
 
+// The dtypes of the inputs of each forward column for which the backward operator has none, though
+// a gradient is due: "(float16, float16)". The binding is without errors.
+std::vector<std::string> ColumnsWithoutGradient(const Operator& forward, const Operator& backward,
+                                                const Binding& binding);
+
 }  // namespace opwright::metadef

@@ -72,6 +72,17 @@ void WarnOfLoneAttrs(Checker& checker, const Operator& forward, const Operator& 
   }
 }
 
+// Calls in such a column are right, and their gradients errors.
+void WarnOfColumns(Checker& checker, const Operator& forward, const Operator& backward,
+                   const Binding& binding, const JsonValue& field) {
+  const std::vector<std::string> lacking = ColumnsWithoutGradient(forward, backward, binding);
+  if (lacking.empty()) return;
+  checker.Warning("MD042", field.begin, field.end,
+                  StrCat(backward.name, " has no dtype column for ", JoinAnd(lacking), ", which ",
+                         forward.name, " takes: its gradient is an error there"),
+                  StrCat("add what is missing to each \"dtype\" of ", backward.name));
+}
+
 void CheckGradients(Checker& checker, std::vector<Entry>* entries) {
   std::vector<bool> bad(entries->size());
   for (size_t i = 0; i < entries->size(); ++i) {
@@ -94,6 +105,8 @@ void CheckGradients(Checker& checker, std::vector<Entry>* entries) {
       checker.Error(d.id, field, std::move(d.message), std::move(d.hint));
       bad[i] = true;
     }
+    if (good && !bad[i] && backward != nullptr)
+      WarnOfColumns(checker, forward.op, backward->op, binding, field);
   }
   for (size_t i = 0; i < entries->size(); ++i)
     if (bad[i]) (*entries)[i].reading.good = false;

@@ -129,11 +129,20 @@ bool ElfFile::Exports(std::string_view name) const {
   return std::find(exports.begin(), exports.end(), name) != exports.end();
 }
 
+// For what lies in an operator folder.
+std::string HowToBuild(const std::string& path) {
+  constexpr std::string_view kSources[] = {".json", ".cpp", ".cc", ".cxx", ".h"};
+  for (const std::string_view ending : kSources)
+    if (path.ends_with(ending))
+      return StrCat("; it is a source: load its folder, ", DirName(path),
+                    ", which is built first, or build a library with `opwright build`");
+  return "; build a library with `opwright build`";
+}
+
 Expected<ElfFile> ReadElf(const std::string& path, const std::string& bytes) {
   if (bytes.size() < SELFMAG || memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
-    return MakeError("LD003",
-                     StrCat(path, " is not an ELF file", bytes.empty() ? " (it is empty)" : "",
-                            "; build a library with `opwright build`"));
+    return MakeError("LD003", StrCat(path, " is not an ELF file",
+                                     bytes.empty() ? " (it is empty)" : "", HowToBuild(path)));
   const Error cut = MakeError("LD004", StrCat(path, " is cut short or damaged (", bytes.size(),
                                               " bytes): build or copy it again"));
   elf_version(EV_CURRENT);

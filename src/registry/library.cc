@@ -127,23 +127,26 @@ std::string Operator::MissingBackward() const {
   return read.operators.size() == 1 ? read.operators[0].gradient.op : "";
 }
 
+std::string Operator::NoGradientText() const {
+  constexpr std::string_view kElse =
+      ", call register_operator_gradient, or bind a Python rule (bprop=, @operator.bprop)";
+  const std::string missing = MissingBackward();
+  if (missing.empty())
+    return StrCat(
+        name(), " has no gradient; name a backward operator in its metadef's \"gradient\"", kElse);
+  const std::string nearest = Nearest(missing, library_->OperatorNames());
+  return StrCat(name(), " has no gradient: its backward operator ", missing, " is not in ",
+                library_->path(),
+                nearest.empty() ? "" : StrCat(", which has ", nearest, ": is that meant?"),
+                "; build both together", kElse);
+}
+
 Status Operator::CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs,
                               const OpwrightAttr* attrs, int32_t num_attrs,
                               const OpwrightArgument* output_grads,
                               const OpwrightArgument* input_grads) {
   OPWRIGHT_RETURN_IF_ERROR(CheckUsable());
-  if (backward_ == nullptr) {
-    const std::string missing = MissingBackward();
-    return MakeError(
-        "GR001",
-        missing.empty()
-            ? StrCat(name(),
-                     " has no gradient; name a backward operator in its metadef's \"gradient\", "
-                     "call register_operator_gradient, or bind a bprop")
-            : StrCat(name(), " has no gradient: its backward operator ", missing, " is not in ",
-                     library_->path(),
-                     "; build both together, call register_operator_gradient, or bind a bprop"));
-  }
+  if (backward_ == nullptr) return MakeError("GR001", NoGradientText());
   OPWRIGHT_RETURN_IF_ERROR(backward_->CheckUsable());
   Expected<void*> instance = backward_->Instance();
   if (!instance.ok()) return instance.TakeError();
@@ -180,10 +183,15 @@ std::shared_ptr<Operator> Library::Find(std::string_view name) const {
   return nullptr;
 }
 
-Expected<std::shared_ptr<Operator>> Library::Get(std::string_view name) const {
-  if (std::shared_ptr<Operator> op = Find(name)) return op;
+std::vector<std::string> Library::OperatorNames() const {
   std::vector<std::string> names;
   for (const auto& op : operators_) names.emplace_back(op->name());
+  return names;
+}
+
+Expected<std::shared_ptr<Operator>> Library::Get(std::string_view name) const {
+  if (std::shared_ptr<Operator> op = Find(name)) return op;
+  const std::vector<std::string> names = OperatorNames();
   const std::string nearest = Nearest(name, names);
   return MakeError("LD013", StrCat("no operator ", name, " in ", path_, "; it has ", JoinAnd(names),
                                    nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?")));

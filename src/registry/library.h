@@ -62,6 +62,8 @@ class Operator {
   const OpwrightGradient* gradient() const { return gradient_; }
   // The backward operator that its metadef names, when none is bound; "" otherwise.
   std::string MissingBackward() const;
+  // The words of GR001, where there is no backward operator.
+  std::string NoGradientText() const;
   Status BindGradient(std::shared_ptr<Operator> backward);
   // What is called as the gradient of this operator. See runtime/gradient.h.
   Status CallGradient(const OpwrightArgument* inputs, const OpwrightArgument* outputs,
@@ -102,6 +104,7 @@ class Library : public std::enable_shared_from_this<Library> {
   const std::string& identity() const { return identity_; }  // SHA-256 of the file
   const OpwrightLibrary& raw() const { return *raw_; }
   const std::vector<std::shared_ptr<Operator>>& operators() const { return operators_; }
+  std::vector<std::string> OperatorNames() const;
   std::shared_ptr<Operator> Find(std::string_view name) const;
   // LD013 with the names that the library has.
   Expected<std::shared_ptr<Operator>> Get(std::string_view name) const;

@@ -164,10 +164,10 @@ Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFil
       return one.alias.empty() && (one.mapped != nullptr || !one.by_origin);
     });
     map_warnings.clear();
-    Expected<std::string> copy =
+    Expected<PrivateFile> copy =
         PrivateCopy(content.identity, content.bytes, to_map, &map_warnings);
     if (!copy.ok()) return copy.TakeError();
-    path = *copy;
+    path = copy->path;
     handle = Map(path, to_map, elf, &map_warnings);
   }
   if (!handle.ok()) {

@@ -9,13 +9,19 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "registry/dependencies.h"
 
 namespace opwright {
 
-// The path of a file that has this content for good, but for its dependencies' aliases. Their names
-// stand beside it. A warning where another folder stands in for the cache.
-Expected<std::string> PrivateCopy(const std::string& identity, const std::string& bytes,
+struct PrivateFile {
+  std::string path;
+  FileLock kept;  // until it is mapped: `opwright cache clear` waits
+};
+
+// A file that has this content for good, but for its dependencies' aliases. Their names stand
+// beside it. A warning where another folder stands in for the cache.
+Expected<PrivateFile> PrivateCopy(const std::string& identity, const std::string& bytes,
                                   const std::vector<Dependency>& dependencies,
                                   std::vector<std::string>* warnings);
 

@@ -53,7 +53,7 @@ def of_operator(op, rule: Rule | None, attrs: dict):
     if all(_is_constant(param) for param in op.definition.outputs):
         return _wrap.nothing(count)
     if op.backward is None:
-        return _wrap.refusal(count, Refuse(op.name, "GR001", _no_gradient(op.name)))
+        return _wrap.refusal(count, Refuse(op.name, "GR001", op._core.no_gradient))
     return _compiled(op, attrs)
 
 
@@ -98,19 +98,12 @@ def _inputs_of(name: str, rule) -> int:
 
 
 def refusal(name: str, count: int):
-    return _wrap.refusal(count, Refuse(name, "GR001", _no_gradient(name)))
+    return _wrap.refusal(count, Refuse(name, "GR001", f"{name} has no gradient; give bprop="))
 
 
 def _is_constant(param) -> bool:
     """Whether it is of integers in every column: nothing is differentiated by it."""
     return not any("float" in dtype or "complex" in dtype for dtype in param.dtypes)
-
-
-def _no_gradient(name: str) -> str:
-    return (
-        f"{name} has no gradient; give bprop=, name a backward operator in its metadef's "
-        '"gradient", or bind a Python rule with @operator.bprop'
-    )
 
 
 def _checked(

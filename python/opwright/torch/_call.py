@@ -60,7 +60,7 @@ def as_ours(error: RuntimeError, definition: Definition, inputs=()) -> _errors.E
     return None
 
 
-_TORCH = _arguments.Framework(
+FRAMEWORK = _arguments.Framework(
     "torch",
     (torch.Tensor,),
     symbols={
@@ -127,7 +127,7 @@ class Call:
         if out is not None:
             self._check_out(out, args)
         attrs = {
-            name: _arguments.plain(_TORCH, self._name, self._attrs[name], value)
+            name: _arguments.plain(FRAMEWORK, self._name, self._attrs[name], value)
             for name, value in kwargs.items()
             if name != "out"
         }
@@ -145,7 +145,7 @@ class Call:
 
     def _inputs_first(self, args, kwargs):
         """Inputs given by name go to their positions; what is left are attributes and out."""
-        names = _arguments.named_inputs(_TORCH, self._definition, len(args), kwargs)
+        names = _arguments.named_inputs(FRAMEWORK, self._definition, len(args), kwargs)
         if not names:
             return args, kwargs
         named = {name: kwargs[name] for name in names}
@@ -157,10 +157,8 @@ class Call:
 
     def _fitting(self, args):
         """The inputs of a call that are not one tensor each; numbers as tensors."""
-        _arguments.refuse_numpy(_TORCH, self._definition, args)
-        wrong = _arguments.misfit(self._definition, args, (torch.Tensor, *_likes(args)))
-        if wrong is not None:
-            _hooks.refuse(wrong[0], wrong[1])
+        _arguments.refuse_numpy(FRAMEWORK, self._definition, args)
+        _arguments.check_inputs(self._definition, args, (torch.Tensor, *_likes(args)))
         for value in args:
             for item in value if isinstance(value, (list, tuple)) else (value,):
                 if is_number(item):

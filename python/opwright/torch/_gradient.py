@@ -174,18 +174,7 @@ def _at_first_use(op: Operator, overload_of):
     def compiled() -> CompiledBackward:
         if not made:
             if op.definition.gradient is None:
-                missing = op._core.missing_backward
-                why = (
-                    f": its backward operator {missing} is not in {op._core.library_path}; build "
-                    "both together"
-                    if missing
-                    else '; name a backward operator in its metadef\'s "gradient"'
-                )
-                raise _errors.make(
-                    "GR001",
-                    f"{op.name} has no gradient{why}, call register_operator_gradient, or bind a "
-                    "Python rule with @operator.bprop",
-                )
+                raise _errors.make("GR001", op._core.no_gradient)
             made.append(CompiledBackward(op, overload_of(op.backward)))
         return made[0]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import torch
 
+from opwright import _arguments, _core, _errors
 from opwright._operator import Operator
+from opwright.torch._call import FRAMEWORK
 
 
 class Module(torch.nn.Module):
@@ -17,13 +19,30 @@ class Module(torch.nn.Module):
 
     def __init__(self, operator: Operator, parameters: dict | None = None, **attributes):
         super().__init__()
+        if not isinstance(operator, Operator):
+            raise _errors.make(
+                "CL013",
+                f"opwright.torch.Module takes an operator, as opwright.load(...).NAME gives, "
+                f"{type(operator).__name__} was given",
+            )
+        for name in attributes:
+            _arguments.attribute(FRAMEWORK, operator.definition, name)
         self.operator = operator
         self.attributes = attributes
         self._inputs = tuple(param.name for param in operator.definition.inputs)
         for name, value in (parameters or {}).items():
             if name not in self._inputs:
-                raise ValueError(
-                    f"{operator.name} has no input {name}; it has {', '.join(self._inputs)}"
+                near = _core.nearest(name, list(self._inputs))
+                hint = f"; did you mean {near}?" if near else ""
+                raise _errors.make(
+                    "CL006",
+                    f"{operator.name} has no input {name}; it has {', '.join(self._inputs)}{hint}",
+                )
+            if not isinstance(value, torch.Tensor):
+                raise _errors.make(
+                    "CL013",
+                    f"{operator.name}: parameter {name} is given {type(value).__name__}, "
+                    "a tensor is due",
                 )
             if not isinstance(value, torch.nn.Parameter):
                 value = torch.nn.Parameter(value)

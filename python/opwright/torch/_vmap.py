@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.vmap over operators that take or give lists: one call for each slice, the results stacked.
+"""torch.vmap and batched gradients (is_grads_batched, jacobian with vectorize=True) over operators
+that take or give lists: one call for each slice, the results stacked.
 
 PyTorch does the same for the others, and has no such fallback for lists.
 """
@@ -24,24 +25,63 @@ def register(name: str, definition: Definition, overload) -> torch.library.Libra
     def batched(keyset, /, *inputs, **keywords):
         return custom_function_call_vmap_helper(
             retrieve_current_functorch_interpreter(),
-            lambda info, in_dims, *inputs: rule(info, in_dims, *inputs, **keywords),
+            lambda info, in_dims, *inputs: rule(info.batch_size, in_dims, *inputs, **keywords),
             overload,
             *inputs,
         )
 
     library.impl(short, batched, "FuncTorchBatched", with_keyset=True)
+    library.impl(short, _of_gradients(rule), "Batched")
     return library
 
 
+def _of_gradients(rule):
+    """Batched gradients are tensors of another kind than torch.vmap's, with levels of their own."""
+
+    def batched(*inputs, **keywords):
+        level = torch._C._vmapmode_increment_nesting() - 1
+        torch._C._vmapmode_decrement_nesting()
+
+        def whole(value, _, size: int):
+            return torch._remove_batch_dim(value, level, size, 0) if _is_batched(value) else value
+
+        def dim_of(value, _):
+            return 0 if _is_batched(value) else None
+
+        def again(value, dim):
+            return torch._add_batch_dim(value, dim, level)
+
+        # Those of this level say the size; those of others only are expanded to it.
+        sizes: list[int] = []
+
+        def note_size(value, _):
+            if _is_batched(value):
+                sizes.append(whole(value, 0, 1).shape[0])
+
+        _each(note_size, inputs, None)
+        size = max(sizes)
+        in_dims = _each(dim_of, inputs, None)
+        made, dims = rule(size, in_dims, *_each(whole, inputs, None, size), **keywords)
+        if isinstance(dims, tuple):
+            return tuple(_each(again, made, dims))
+        return _each(again, [made], [dims])[0]
+
+    return batched
+
+
+def _is_batched(value) -> bool:
+    return isinstance(value, torch.Tensor) and torch._C._functorch.is_legacy_batchedtensor(value)
+
+
 def _rule(overload):
-    def rule(info, in_dims, /, *inputs, **keywords):
+    def rule(size: int, in_dims, /, *inputs, **keywords):
         def call(index: int, device=None):
             return overload(*_each(_slice, inputs, in_dims, index, device), **keywords)
 
-        if info.batch_size == 0:  # the shapes of one call, of which there are none
+        if size == 0:  # the shapes of one call, of which there are none
             made = _each(_none_of, _listed(call(0, "meta")), None)
         else:
-            calls = [_listed(call(index)) for index in range(info.batch_size)]
+            calls = [_listed(call(index)) for index in range(size)]
             made = [
                 [torch.stack(items) for items in zip(*outputs, strict=True)]
                 if isinstance(outputs[0], (list, tuple))

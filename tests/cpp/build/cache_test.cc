@@ -285,5 +285,26 @@ TEST_F(BuildCache, ClearingWaitsForBuildsThatRun) {
   done = true;
 }
 
+TEST_F(BuildCache, WhatWasBuiltStaysWhileItsResultIsHeld) {
+  WriteOperator("op", "2");
+  ASSERT_BUILT(BuildOf("op"));
+  std::atomic<bool> cleared = false;
+  std::jthread clearer;
+  {
+    auto built = BuildOf("op");
+    ASSERT_BUILT(built);
+    EXPECT_TRUE(built->cache_hit);
+    clearer = std::jthread([&] {
+      EXPECT_TRUE(ClearCache(CacheFolderPath()).ok());
+      cleared = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(cleared);
+    EXPECT_TRUE(FileExists(built->path));
+  }
+  clearer.join();
+  EXPECT_TRUE(ListFolder(Path("cache/lib")).empty());
+}
+
 }  // namespace
 }  // namespace opwright::build

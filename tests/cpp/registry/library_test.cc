@@ -21,6 +21,7 @@ constexpr const char* kSource = R"cpp(
   OPWRIGHT_FUNCTION(mul, Mul)
   OPWRIGHT_FUNCTION(lone, Mul)
   OPWRIGHT_FUNCTION(apart, Mul)
+  OPWRIGHT_FUNCTION(slip, Mul)
 
   void MulGrad(View<const float> x, View<const float> y, View<const float> g, View<float> gx,
                View<float> gy) {
@@ -49,6 +50,7 @@ std::string Metadefs() {
   return Operators({Op(inputs, Float("z", "[-1]"), R"(, "gradient": "mul_grad")", "mul"),
                     Op(inputs, Float("z", "[-1]"), "", "lone"),
                     Op(inputs, Float("z", "[-1]"), R"(, "gradient": "apart_grad")", "apart"),
+                    Op(inputs, Float("z", "[-1]"), R"(, "gradient": "mul_gard")", "slip"),
                     Op(inputs + ", " + Float("grad_z", "[-1]"),
                        Float("grad_x", "[-1]", optional) + ", " + Float("grad_y", "[-1]", optional),
                        R"(, "shape_rule": "forward")", "mul_grad"),
@@ -90,7 +92,7 @@ TEST_F(LibraryTest, AnOperatorWithoutAGradientSaysHowToGiveItOne) {
   EXPECT_EQ(GradientOf(*FindOrFail(*LoadOrFail(path_), "lone"), &grad_x),
             "lone has no gradient; name a backward operator in its metadef's \"gradient\", call "
             "register_operator_gradient, or "
-            "bind a bprop [GR001]");
+            "bind a Python rule (bprop=, @operator.bprop) [GR001]");
 }
 
 TEST_F(LibraryTest, ABackwardOperatorThatIsNotInTheLibraryIsNamed) {
@@ -103,8 +105,15 @@ TEST_F(LibraryTest, ABackwardOperatorThatIsNotInTheLibraryIsNamed) {
   EXPECT_EQ(
       GradientOf(*op, &grad_x),
       StrCat("apart has no gradient: its backward operator apart_grad is not in ", library->path(),
-             "; build both together, call register_operator_gradient, or bind a bprop "
-             "[GR001]"));
+             "; build both together, call register_operator_gradient, or bind a Python rule "
+             "(bprop=, @operator.bprop) [GR001]"));
+}
+
+TEST_F(LibraryTest, ABackwardOperatorWithASlipInItsNameIsToldTheNearest) {
+  std::vector<double> grad_x;
+  EXPECT_NE(GradientOf(*FindOrFail(*LoadOrFail(path_), "slip"), &grad_x)
+                .find("mul_gard is not in " + path_ + ", which has mul_grad: is that meant?"),
+            std::string::npos);
 }
 
 TEST_F(LibraryTest, AGradientCanBeBoundByHandByNames) {
@@ -165,9 +174,10 @@ TEST_F(LibraryTest, AnUnknownNameGetsTheNamesThatAreThere) {
   const auto library = LoadOrFail(path_);
   const auto found = library->Get("mull");
   ASSERT_FALSE(found.ok());
-  EXPECT_EQ(found.error().Text(),
-            StrCat("no operator mull in ", library->path(),
-                   "; it has mul, lone, apart, mul_grad and bare; did you mean mul? [LD013]"));
+  EXPECT_EQ(
+      found.error().Text(),
+      StrCat("no operator mull in ", library->path(),
+             "; it has mul, lone, apart, slip, mul_grad and bare; did you mean mul? [LD013]"));
 }
 
 TEST_F(LibraryTest, AClosedLibraryRefusesCallsAndGradients) {

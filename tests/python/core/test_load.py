@@ -6,10 +6,12 @@ import os
 import pickle
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command import run
 
 import opwright
 
@@ -54,6 +56,26 @@ def test_a_library_copied_over_in_place_runs_its_new_code_in_a_new_handle(plus, 
     shutil.copy(other, tmp_path / "new")
     os.replace(tmp_path / "new", first)
     assert value(opwright.load(first).element_add) == 24
+
+
+def test_a_folder_is_loaded_whole_while_the_cache_is_cleared(plus, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPWRIGHT_CACHE", str(tmp_path / "cache"))
+    done = threading.Event()
+
+    def clear():
+        while not done.is_set():
+            assert run("cache", "clear").returncode == 0
+
+    clearer = threading.Thread(target=clear)
+    clearer.start()
+    try:
+        for n in (30, 31, 30, 32):
+            folder = plus(tmp_path / "op", n)
+            for _ in range(10):
+                assert value(opwright.load(folder).element_add) == 3 + n
+    finally:
+        done.set()
+        clearer.join()
 
 
 # M02

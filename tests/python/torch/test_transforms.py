@@ -104,6 +104,27 @@ def test_vmap_gives_lists_and_takes_none(libraries):
     assert vmap(lambda a: libraries("inputs").sum_squares([a]))(x[:0]).shape == (0, 3)
 
 
+def test_batched_gradients_of_lists(libraries):
+    """is_grads_batched, which PyTorch maps by a vmap of its own."""
+    op, x, y = libraries("inputs").sum_squares, draw(3, grad=True), draw(3, grad=True)
+    for batch in (draw(5, 3), draw(1, 3)):
+        made, due = (
+            torch.autograd.grad(call([x, y]), (x, y), batch, is_grads_batched=True)
+            for call in (op, squares)
+        )
+        assert_same(made, due)
+
+
+def test_a_jacobian_of_lists_is_vectorized(libraries):
+    op, x, y = libraries("inputs").sum_squares, draw(2), draw(2)
+    jacobian = torch.autograd.functional.jacobian
+
+    def call(x, y):
+        return op([x, y])
+
+    assert_same(jacobian(call, (x, y), vectorize=True), jacobian(call, (x, y)))
+
+
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 def test_vmap_of_grad_works(libraries):
     fused = libraries("fused_broadcast").fused_broadcast
