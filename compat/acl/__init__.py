@@ -7,7 +7,7 @@
     acl.op.register_operator("element_add")
     acl.op.register_operator_model("element_add", "element_add.json", "element_add")
     acl.op.register_operator_gradient("element_add", "element_add_grad.json")
-    z = acl.ops.element_add(x, y)      # numpy arrays, or tensors of PyTorch
+    z = acl.ops.element_add(x, y)      # numpy arrays or a framework's tensors
 
 The functions return 0 or a code; `acl.get_recent_err_msg()` has the words. Every process registers
 for itself. Importing this module registers nothing.

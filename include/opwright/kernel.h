@@ -180,10 +180,6 @@ class BasicOutput {
   const OpwrightCall* call_;
 };
 
-// What InferShape is given: the inputs' shapes and the attributes. Data() is not to be read.
-template <bool kWritable>
-using BasicInferInput = BasicInput<kWritable>;
-
 class InferOutput {
  public:
   explicit InferOutput(const OpwrightCall* call) : call_(call) {}

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/spelling.h"
 #include "base/text.h"
 #include "bind.h"
 #include "numpy_array.h"

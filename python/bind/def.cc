@@ -4,6 +4,7 @@
 // dispatcher.
 #include "attr_value.h"
 #include "base/dtype_name.h"
+#include "base/spelling.h"
 #include "bind.h"
 #include "entries/torch/schema.h"
 #include "runtime/attrs.h"
@@ -91,7 +92,6 @@ nb::dict DefDict(PyOperator& self) {
   out["symbols"] = symbols;
   out["mutates"] = mutates;
   out["side_effect"] = def.side_effect != 0;
-  out["num_columns"] = def.num_columns;
   out["gradient"] = GradientDict(self.op->gradient());
   return out;
 }
@@ -120,6 +120,8 @@ struct DTypesOnly {
   std::vector<OpwrightArgument> arguments;
 };
 
+nb::str Text(std::string_view text) { return nb::str(text.data(), text.size()); }
+
 // Numbers of the C interface by name: Python says none of them itself.
 nb::dict Numbers(std::initializer_list<std::pair<const char*, int>> rows) {
   nb::dict out;
@@ -128,12 +130,14 @@ nb::dict Numbers(std::initializer_list<std::pair<const char*, int>> rows) {
 }
 
 void AddNumbers(nb::module_& m) {
-  m.attr("param_kinds") = Numbers({{"required", kOpwrightRequired},
-                                   {"optional", kOpwrightOptional},
-                                   {"dynamic", kOpwrightDynamic}});
+  m.attr("max_rank") = OPWRIGHT_MAX_RANK;
+  nb::dict param_kinds;
+  for (int kind = kOpwrightRequired; kind <= kOpwrightDynamic; ++kind)
+    param_kinds[Text(ParamKindName(kind))] = kind;
+  m.attr("param_kinds") = param_kinds;
   nb::dict attr_types;
   for (int type = kOpwrightAttrInt; type <= kOpwrightAttrListListInt; ++type)
-    attr_types[AttrTypeName(type)] = type;
+    attr_types[Text(AttrTypeName(type))] = type;
   m.attr("attr_types") = attr_types;
   m.attr("shape_rules") = Numbers({{"same", kOpwrightShapeSame},
                                    {"broadcast", kOpwrightShapeBroadcast},

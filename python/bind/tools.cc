@@ -26,10 +26,10 @@ void InitTools(nb::module_& m) {
           return build::Build(request);
         }();
         const build::Result built = ValueOrRaise(std::move(result));
-        return nb::make_tuple(built.path, built.cache_hit, RenderAll(built.warnings));
+        return nb::make_tuple(built.path, RenderAll(built.warnings));
       },
       nb::arg("sources"), nb::arg("output"), nb::arg("march"), nb::arg("flags"),
-      "Builds an operator library: its path, whether it came from the cache, warnings.");
+      "Builds an operator library: its path, and warnings.");
 
   // Both return the report as text for people and as JSON.
   m.def(

@@ -58,17 +58,15 @@ __all__ = [
     "load",
 ]
 
-_ADAPTERS = ("torch", "mindspore")
-
 
 def __getattr__(name: str):
-    if name in _ADAPTERS:
+    if name in _hooks.ADAPTERS:
         return importlib.import_module(f"opwright.{name}")
     raise AttributeError(f"module 'opwright' has no attribute {name!r}")
 
 
 def __dir__():
-    return [*globals(), *_ADAPTERS]
+    return [*globals(), *_hooks.ADAPTERS]
 
 
 _hooks.install()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from opwright import _core, _hooks
+from opwright import _core, _errors
 from opwright._definition import DYNAMIC, REQUIRED, Attr, Definition
 from opwright._dtypes import name_of
 
@@ -61,7 +61,7 @@ def check_count(definition: Definition, count: int) -> None:
     """CL001 for more inputs by position than there are."""
     due = len(definition.inputs)
     if count > due:
-        _hooks.refuse(
+        _errors.refuse(
             "CL001",
             f"{definition.name}: {counted(count, 'positional argument')} given, the metadef lists "
             f"{counted(due, 'input')}; attributes are passed by keyword",
@@ -75,13 +75,13 @@ def named_inputs(framework: Framework, definition: Definition, count: int, names
     for name in names:
         if name in inputs:
             if name in inputs[:count]:
-                _hooks.refuse("CL001", f"{definition.name}: input {name} is given twice")
+                _errors.refuse("CL001", f"{definition.name}: input {name} is given twice")
             found.append(name)
         elif name != "out":
             attribute(framework, definition, name)
         elif not framework.writes_out:
             text = f"{definition.name}: tensors of {framework.name} are not written by out="
-            _hooks.refuse("CL008", text)
+            _errors.refuse("CL008", text)
     return found
 
 
@@ -96,7 +96,7 @@ def attribute(framework: Framework, definition: Definition, name: str) -> Attr:
     there = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
     text = f"{definition.name}: no input or attribute is named {name}; there are {there}"
     near = "" if framework.tracing() else _core.nearest(name, names)
-    return _hooks.refuse("CL006", f"{text}; did you mean {near}?" if near else text)
+    return _errors.refuse("CL006", f"{text}; did you mean {near}?" if near else text)
 
 
 def refuse_numpy(framework: Framework, definition: Definition, inputs) -> None:
@@ -104,7 +104,7 @@ def refuse_numpy(framework: Framework, definition: Definition, inputs) -> None:
     for value in inputs:
         for item in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(item, (np.ndarray, np.generic)) and not is_number(item):
-                _hooks.refuse(
+                _errors.refuse(
                     "CL013",
                     f"{definition.name}: tensors of {framework.name} and numpy in one call; "
                     "convert them to one framework",
@@ -125,30 +125,30 @@ def check_inputs(definition: Definition, inputs, tensors) -> None:
     for index, (param, value) in enumerate(zip(definition.inputs, every, strict=True)):
         listed = param.kind == DYNAMIC
         if listed and not isinstance(value, (list, tuple)):
-            _hooks.refuse("CL001", f"{name}: input {param.name} takes a list of tensors")
+            _errors.refuse("CL001", f"{name}: input {param.name} takes a list of tensors")
         for item in value if listed else () if value is None else (value,):
             if isinstance(item, tensors):
                 continue
             if not is_number(item):
                 where = " in its list" if listed else ""
-                _hooks.refuse(
+                _errors.refuse(
                     "CL013",
                     f"{name}: input {param.name} is given {type(item).__name__}{where}, "
                     "a tensor or a number is due",
                 )
             if index in definition.mutates:
-                _hooks.refuse(
+                _errors.refuse(
                     "CL008",
                     f"{name}: input {param.name} is written by the operator: it must be a tensor, "
                     "a number was given",
                 )
             if type(item) is int and not -(2**63) <= item < 2**63:
-                _hooks.refuse(
+                _errors.refuse(
                     "CL002", f"{name}: the number for input {param.name} does not fit int64"
                 )
     for param, value in zip(definition.inputs, every, strict=True):
         if value is None and param.kind == REQUIRED:
-            _hooks.refuse("CL001", f"{name}: input {param.name} is required and was not given")
+            _errors.refuse("CL001", f"{name}: input {param.name} is required and was not given")
 
 
 def plain(framework: Framework, op: str, attr: Attr, value):
@@ -157,7 +157,7 @@ def plain(framework: Framework, op: str, attr: Attr, value):
     items = value if isinstance(value, (list, tuple)) else [value]
     if any([isinstance(item, framework.tensors) for item in items]):
         # Its number could be taken, and what it was computed from would be lost.
-        _hooks.refuse(
+        _errors.refuse(
             "CL006",
             f"{op}: attribute {attr.name} is given a tensor, through which no gradient flows; make "
             f"{attr.name} an input of shape [] in the metadef, or pass a number (item(), tolist())",
@@ -169,7 +169,7 @@ def plain(framework: Framework, op: str, attr: Attr, value):
         made = _without_numpy(value, kind.depth)
         good = _fits(framework, made, kind.item, kind.depth)
     if not good:
-        _hooks.refuse(
+        _errors.refuse(
             "CL006",
             f"{op}: attribute {attr.name} is {kind.name} in the metadef, "
             f"{repr(value)[:80]} was given",

@@ -93,6 +93,21 @@ _BY_CODE = {
 def make(code: str, message: str, diagnostics: list[dict] | None = None) -> Error:
     """The exception for an error id; the message holds the id already or gets it."""
     kind = _BY_CODE.get(code) or _BY_AREA.get(code[:2], Error)
-    if code and f"[{code}]" not in message:
-        message = f"{message} [{code}]"
-    return kind(message, code, diagnostics)
+    return kind(_with_code(code, message), code, diagnostics)
+
+
+def _with_code(code: str, message: str) -> str:
+    return message if not code or f"[{code}]" in message else f"{message} [{code}]"
+
+
+# Of the adapters: whether their framework traces what runs now.
+tracers: list = []
+
+
+def refuse(code: str, text: str):
+    """Raises the error. A tracer cannot make ours: it shows the words of a plain one, or calls
+    again without tracing."""
+    for is_tracing in tracers:
+        if is_tracing():
+            raise TypeError(_with_code(code, text))
+    raise make(code, text)

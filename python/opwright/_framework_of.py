@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from opwright import _errors
+from opwright._hooks import ADAPTERS
 
 # The first part of the name of a tensor type's module.
-_KNOWN = {"numpy", "torch", "mindspore"}
+_KNOWN = {"numpy", *ADAPTERS}
 _NOT_YET = {"tensorflow", "jax", "jaxlib"}
 
 
@@ -41,7 +42,8 @@ def framework_of(name: str, args, kwargs) -> tuple[str, type | None]:
     if found in _NOT_YET:
         raise _errors.make(
             "CL013",
-            f"{name}: tensors of {found} are not taken yet; use numpy arrays or torch tensors",
+            f"{name}: tensors of {found} are not taken yet; use numpy arrays or tensors of "
+            f"{' or '.join(ADAPTERS)}",
         )
     return found or "numpy", kind
 

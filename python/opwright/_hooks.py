@@ -9,14 +9,11 @@ import importlib.util
 import sys
 import weakref
 
-from opwright import _core, _errors
+from opwright import _core
 
 # Framework -> the adapter module, which has enter(core_library), prepare(operator),
 # rule_bound(key), closing() and follow().
-_ADAPTERS = {"torch": "opwright.torch._enter", "mindspore": "opwright.mindspore._enter"}
-
-# Of the adapters: whether their framework traces what runs now.
-tracers: list = []
+ADAPTERS = {"torch": "opwright.torch._enter", "mindspore": "opwright.mindspore._enter"}
 
 _operators: weakref.WeakSet = weakref.WeakSet()
 # What was loaded, by identity: a framework that arrives later learns it even if no handle is left.
@@ -51,18 +48,9 @@ def closing() -> None:
         adapter.closing()
 
 
-def refuse(code: str, text: str):
-    """Raises the error. A tracer cannot make ours: it shows the words of a plain one, or calls
-    again without tracing."""
-    for is_tracing in tracers:
-        if is_tracing():
-            raise TypeError(text if code in text else f"{text} [{code}]")
-    raise _errors.make(code, text)
-
-
 def _adapters():
     """Those of the frameworks that are imported."""
-    for framework, adapter in _ADAPTERS.items():
+    for framework, adapter in ADAPTERS.items():
         if _is_complete(framework):
             yield importlib.import_module(adapter)
 
@@ -77,7 +65,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
     """Finds nothing itself: wraps the loader of a framework so that it is followed up."""
 
     def find_spec(self, name, path, target=None):
-        if name not in _ADAPTERS or _busy:
+        if name not in ADAPTERS or _busy:
             return None
         _busy.append(name)
         try:
@@ -100,7 +88,7 @@ _busy: list[str] = []
 
 
 def _arrived(framework: str) -> None:
-    adapter = importlib.import_module(_ADAPTERS[framework])
+    adapter = importlib.import_module(ADAPTERS[framework])
     adapter.follow()
     for library in [*_core.loaded(), *_loaded.values()]:
         if library.is_open:
@@ -111,6 +99,6 @@ def _arrived(framework: str) -> None:
 
 def install() -> None:
     sys.meta_path.insert(0, _AfterImport())
-    for framework in _ADAPTERS:
+    for framework in ADAPTERS:
         if _is_complete(framework):
             _arrived(framework)

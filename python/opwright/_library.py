@@ -34,7 +34,7 @@ class Library:
 
     def __getitem__(self, name: str) -> Operator:
         if self._closed:
-            _hooks.refuse("CL014", self._closed)
+            _errors.refuse("CL014", self._closed)
         if name not in self._found:
             self._found[name] = Operator(self._core.find(name))
         return self._found[name]
@@ -158,7 +158,7 @@ def build(source, out=None, *, march: str | None = None, flags=()) -> str:
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     if isinstance(flags, (str, bytes)):
         raise TypeError(f"flags is a list of flags, {flags!r} was given; write [{flags!r}]")
-    path, _, remarks = _core.build(
+    path, remarks = _core.build(
         [_plain_path(item) for item in sources],
         _plain_path(out) if out is not None else "",
         march or "",

@@ -11,7 +11,7 @@ from opwright._definition import BROADCAST, DYNAMIC, FORWARD, SAME, Definition, 
 # Of the stack program: the name of an operation by its number.
 _OPERATIONS = {number: name for name, number in _core.shape_opcodes.items()}
 _INT64 = range(-(2**63), 2**63)
-_MAX_RANK = 32  # OPWRIGHT_MAX_RANK
+_MAX_RANK = _core.max_rank
 
 
 def _is_number(size) -> bool:

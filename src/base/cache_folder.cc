@@ -5,20 +5,28 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
+#include "base/environment.h"
 #include "base/text.h"
 
 namespace opwright {
+namespace {
+
+std::string FallbackPath() {
+  return JoinPath(TemporaryFolder(), StrCat("opwright-cache-", geteuid()));
+}
+
+}  // namespace
 
 std::string CacheFolderPath() {
-  if (const char* own = getenv("OPWRIGHT_CACHE"); own != nullptr && *own != '\0')
+  if (const std::string own = EnvironmentVariable("OPWRIGHT_CACHE"); !own.empty())
     return AbsolutePath(own);
-  if (const char* xdg = getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/')
+  if (const std::string xdg = EnvironmentVariable("XDG_CACHE_HOME"); xdg.starts_with('/'))
     return JoinPath(xdg, "opwright");
-  const char* home = getenv("HOME");
-  return JoinPath(home != nullptr && *home == '/' ? home : "/tmp", StrCat(".cache/opwright"));
+  if (const std::string home = EnvironmentVariable("HOME"); home.starts_with('/'))
+    return JoinPath(home, ".cache/opwright");
+  return FallbackPath();
 }
 
 namespace {
@@ -62,19 +70,22 @@ Status MakeFallback(const std::string& root) {
 
 Expected<UsableCache> OpenCacheFolder(std::span<const char* const> below) {
   UsableCache cache{CacheFolderPath(), {}};
-  Status made = MakeRoot(cache.root);
-  if (!made.ok() && made.error().id == "CA001") return made.TakeError();
-  if (made.ok()) made = MakeBelow(cache.root, below);
-  if (made.ok()) return cache;
-  cache.reason = StrCat("the cache folder ", cache.root, " cannot be used: ", made.error().message);
-  const char* temporary = getenv("TMPDIR");
-  cache.root = JoinPath(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp",
-                        StrCat("opwright-cache-", geteuid()));
+  Status made;
+  if (cache.root != FallbackPath()) {
+    made = MakeRoot(cache.root);
+    if (!made.ok() && made.error().id == "CA001") return made.TakeError();
+    if (made.ok()) made = MakeBelow(cache.root, below);
+    if (made.ok()) return cache;
+    cache.reason =
+        StrCat("the cache folder ", cache.root, " cannot be used: ", made.error().message);
+    cache.root = FallbackPath();
+  }
   made = MakeFallback(cache.root);
   if (made.ok()) made = MakeBelow(cache.root, below);
   if (made.ok()) return cache;
-  return MakeError("CA002", StrCat(cache.reason, "; and ", made.error().message,
-                                   "; set OPWRIGHT_CACHE to a folder of your own"));
+  return MakeError("CA002",
+                   StrCat(cache.reason, cache.reason.empty() ? "" : "; and ", made.error().message,
+                          "; set OPWRIGHT_CACHE to a folder of your own"));
 }
 
 Expected<std::string> CacheFolder(const std::string& below) {
@@ -84,10 +95,10 @@ Expected<std::string> CacheFolder(const std::string& below) {
   return JoinPath(cache->root, below);
 }
 
-Expected<FileLock> LockEntries(const std::string& root, FileLock::Kind kind) {
+Expected<FileLock> LockCache(const std::string& root, std::string_view name, FileLock::Kind kind) {
   const std::string folder = JoinPath(root, "lock");
   if (Status made = MakeFolders(folder, 0700); !made.ok()) return WithId(made.TakeError(), "CA003");
-  Expected<FileLock> lock = FileLock::Acquire(JoinPath(folder, "entries"), kind);
+  Expected<FileLock> lock = FileLock::Acquire(JoinPath(folder, name), kind);
   if (!lock.ok()) return WithId(lock.TakeError(), "CA003");
   return lock;
 }

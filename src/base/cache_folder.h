@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cache folder: $OPWRIGHT_CACHE, else $XDG_CACHE_HOME/opwright, else ~/.cache/opwright; mode
-// 0700, refused when others can write to it; $TMPDIR/opwright-cache-UID where it cannot be used.
+// 0700, refused when others can write to it; $TMPDIR/opwright-cache-UID where it cannot be used, or
+// there is no home.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/file.h"
 
 namespace opwright {
+
+// Below it. What was built: libraries, objects, what each was made from, what is known of compilers
+// and files, compiler output, what is being written; then copies of libraries that are mapped, and
+// the files of the MindSpore adapter.
+inline constexpr const char* kCacheEntries[] = {"lib", "obj", "manifest", "tool",
+                                                "log", "tmp", "loaded",   "mindspore"};
 
 // The path, whether it is there or not.
 std::string CacheFolderPath();
@@ -30,7 +38,12 @@ Expected<UsableCache> OpenCacheFolder(std::span<const char* const> below);
 // One folder below it.
 Expected<std::string> CacheFolder(const std::string& below);
 
-// Held shared by whoever goes by entries of the cache, and alone by what removes them. CA003.
-Expected<FileLock> LockEntries(const std::string& root, FileLock::Kind kind);
+// A lock file in the folder. CA003.
+Expected<FileLock> LockCache(const std::string& root, std::string_view name, FileLock::Kind kind);
+
+// Held shared by whoever goes by entries of the cache, and alone by what removes them.
+inline Expected<FileLock> LockEntries(const std::string& root, FileLock::Kind kind) {
+  return LockCache(root, "entries", kind);
+}
 
 }  // namespace opwright

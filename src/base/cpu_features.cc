@@ -146,4 +146,10 @@ std::vector<std::string> MissingFeatures(const CpuFeatures& features) {
   return missing;
 }
 
+const char* ProcessorLevel() {
+  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+  return __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2" : "x86-64";
+}
+
 }  // namespace opwright

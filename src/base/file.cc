@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/environment.h"
 #include "base/text.h"
 
 namespace opwright {
@@ -165,11 +166,7 @@ FileLock::~FileLock() {
 }
 
 Expected<TempFolder> TempFolder::Make(const std::string& parent) {
-  const char* system = getenv("TMPDIR");
-  std::string path = JoinPath(!parent.empty()     ? parent
-                              : system && *system ? system
-                                                  : "/tmp",
-                              "opwright-XXXXXX");
+  std::string path = JoinPath(parent.empty() ? TemporaryFolder() : parent, "opwright-XXXXXX");
   if (mkdtemp(path.data()) == nullptr) return FileError(path, "make the folder", errno);
   return TempFolder(path);
 }

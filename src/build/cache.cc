@@ -18,7 +18,6 @@ namespace opwright::build {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kFolders[] = {"lib", "obj", "manifest", "tool", "log", "tmp", "lock"};
 constexpr std::string_view kMagic = "opwright cache entry 1";
 
 std::string SumFile(const std::string& place) { return place + ".sum"; }
@@ -30,7 +29,7 @@ std::string SumText(int64_t size, const std::string& hash) {
 }  // namespace
 
 Expected<Cache> Cache::Open() {
-  Expected<UsableCache> usable = OpenCacheFolder(kFolders);
+  Expected<UsableCache> usable = OpenCacheFolder(kCacheEntries);
   if (!usable.ok()) return usable.TakeError();
   Cache cache(usable->root);
   if (usable->reason.empty()) return cache;
@@ -44,7 +43,7 @@ Expected<Cache> Cache::Open() {
 }
 
 Expected<Cache> Cache::In(const std::string& folder) {
-  for (const char* name : kFolders)
+  for (const char* name : kCacheEntries)
     if (Status made = MakeFolders(JoinPath(folder, name), 0700); !made.ok())
       return WithId(made.TakeError(), "CA002");
   return Cache(folder);
@@ -70,9 +69,7 @@ Expected<std::string> Cache::ContentHash(const std::string& path) const {
 
 Expected<FileLock> Cache::Lock(std::string_view key) const {
   // A fixed number of lock files: they cannot be removed safely, so they must not pile up.
-  Expected<FileLock> lock = FileLock::Acquire(JoinPath(Folder("lock"), key.substr(0, 3)));
-  if (!lock.ok()) return WithId(lock.TakeError(), "CA003");
-  return lock;
+  return LockCache(root_, key.substr(0, 3), FileLock::Kind::kAlone);
 }
 
 Status Publish(const std::string& made, const std::string& place) {
@@ -113,24 +110,25 @@ CacheSize MeasureCache(const std::string& root) {
   return size;
 }
 
-Status ClearCache(const std::string& root) {
+Expected<CacheSize> ClearCache(const std::string& root) {
   Expected<FileLock> alone = LockEntries(root, FileLock::Kind::kAlone);
   if (!alone.ok()) return alone.TakeError();
+  const CacheSize before = MeasureCache(root);
   const auto now = fs::file_time_type::clock::now();
-  for (const char* name : {"lib", "obj", "manifest", "tool", "log", "tmp", "loaded"}) {
+  for (const std::string_view name : kCacheEntries) {
     const std::string folder = JoinPath(root, name);
     for (const std::string& entry : ListFolder(folder)) {
       const std::string path = JoinPath(folder, entry);
       std::error_code failed;
       // A younger one may belong to a build that is running.
-      if (std::string_view(name) == "tmp" &&
-          now - fs::last_write_time(path, failed) < std::chrono::hours(1))
+      if (name == "tmp" && now - fs::last_write_time(path, failed) < std::chrono::hours(1))
         continue;
       fs::remove_all(path, failed);
       if (failed) return MakeError("CA003", StrCat("cannot remove ", path, ": ", failed.message()));
     }
   }
-  return {};
+  const CacheSize after = MeasureCache(root);
+  return CacheSize{before.files - after.files, before.bytes - after.bytes};
 }
 
 }  // namespace opwright::build

@@ -63,8 +63,8 @@ struct CacheSize {
 };
 CacheSize MeasureCache(const std::string& root);
 
-// Removes what Opwright puts there, and nothing else; folders and lock files stay for running
-// builds. Waits for whoever holds LockEntries.
-Status ClearCache(const std::string& root);
+// Removes what Opwright puts there, and nothing else: how much that was. Folders and lock files
+// stay for running builds. Waits for whoever holds LockEntries.
+Expected<CacheSize> ClearCache(const std::string& root);
 
 }  // namespace opwright::build

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <iterator>
 
+#include "base/cpu_features.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "opwright/c_api.h"
@@ -19,19 +20,6 @@ Diagnostic Warning(std::string_view id, std::string message, std::string hint) {
   warning.message = std::move(message);
   warning.hint = std::move(hint);
   return warning;
-}
-
-// The architecture level whose instructions this machine has, so that the name that is recorded can
-// be checked on another machine; "native" itself could not.
-std::string NativeLevel() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
-  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
-  if (__builtin_cpu_supports("x86-64-v2")) return "x86-64-v2";
-  return "";
-#else
-  return "native";
-#endif
 }
 
 // The longer ones before those that they begin with.
@@ -216,7 +204,7 @@ Expected<Flags> ReadFlags(const std::vector<std::string>& flags, const std::stri
   Flags out;
   out.march = march;
   OPWRIGHT_RETURN_IF_ERROR(Reader(&out).Read(flags));
-  if (out.march == "native") out.march = NativeLevel();
+  if (out.march == "native") out.march = ProcessorLevel();
   if (out.march == "x86-64") out.march.clear();
   constexpr size_t kLongest = sizeof(OpwrightNote::march) - 1;
   const auto plain = [](char c) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "build/symbols.h"
 #include "build/wrapper.h"
+#include "metadef/reserved.h"
 
 namespace opwright::build {
 namespace {
@@ -195,13 +196,6 @@ class Planner {
     return StrCat("the class ", kernel.target.substr(2));
   }
 
-  static bool IsOperatorName(const std::string& name) {
-    return !name.empty() && name.size() <= 64 && name[0] >= 'a' && name[0] <= 'z' &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-             return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-           });
-  }
-
   // Every operator has one kernel, and every kernel an operator.
   Status Match() {
     const bool bound = !plan_.inputs.metadefs.empty();
@@ -227,11 +221,11 @@ class Planner {
     std::vector<Diagnostic> problems;
     std::vector<std::string> found;
     for (const Kernel& kernel : kernels) {
-      if (!IsOperatorName(kernel.op))
+      if (!metadef::IsSnakeName(kernel.op))
         problems.push_back(ErrorAt(
             "BD026", kernel.file, kernel.line, StrCat("\"", kernel.op, "\" is no operator name"),
-            StrCat("write small letters, digits and _, a letter first, at most 64: ",
-                   SnakeCase(kernel.op))));
+            StrCat("write small letters, digits and _, a letter first, at most ",
+                   metadef::kMaxNameLength, ": ", SnakeCase(kernel.op))));
       const auto same = std::find_if(kernels.begin(), kernels.end(),
                                      [&](const Kernel& other) { return other.op == kernel.op; });
       if (&*same != &kernel)

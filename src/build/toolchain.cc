@@ -3,9 +3,9 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <initializer_list>
 
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -13,11 +13,6 @@
 
 namespace opwright::build {
 namespace {
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 bool Runnable(const std::string& path) {
   return !IsDirectory(path) && access(path.c_str(), X_OK) == 0;
@@ -47,7 +42,7 @@ Status ReadVersion(Compiler* compiler, const Cache& cache) {
 Expected<Compiler> Find(const char* variable, const char* language,
                         std::initializer_list<const char*> names, const Cache& cache) {
   Compiler compiler;
-  if (const std::string asked(Trim(Environment(variable))); !asked.empty()) {
+  if (const std::string asked(Trim(EnvironmentVariable(variable))); !asked.empty()) {
     for (const std::string& word : Split(asked, ' '))
       if (!word.empty()) compiler.command.push_back(word);
     const std::string program = FindProgram(compiler.command[0]);
@@ -63,12 +58,13 @@ Expected<Compiler> Find(const char* variable, const char* language,
         compiler.command.push_back(std::move(program));
   }
   if (compiler.command.empty())
-    return MakeError("BD012",
-                     StrCat("no ", language, " compiler found in PATH (",
-                            Environment("PATH").empty() ? "which is empty" : Environment("PATH"),
-                            "): install one, `apt-get install g++` on Debian and Ubuntu, `dnf "
-                            "install gcc-c++` on Fedora, or set ",
-                            variable));
+    return MakeError(
+        "BD012",
+        StrCat("no ", language, " compiler found in PATH (",
+               EnvironmentVariable("PATH").empty() ? "which is empty" : EnvironmentVariable("PATH"),
+               "): install one, `apt-get install g++` on Debian and Ubuntu, `dnf "
+               "install gcc-c++` on Fedora, or set ",
+               variable));
   for (const std::string& word : compiler.command) {
     const std::string program = FindProgram(word);
     Expected<std::string> hash = program.empty() ? word : cache.ContentHash(program);
@@ -130,7 +126,7 @@ std::vector<std::string> SearchedFolders(std::string_view text) {
 
 std::string FindProgram(const std::string& name) {
   if (name.find('/') != name.npos) return Runnable(name) ? AbsolutePath(name) : "";
-  const std::string path = Environment("PATH");
+  const std::string path = EnvironmentVariable("PATH");
   if (path.empty()) return "";
   for (const std::string& folder : Split(path, ':')) {
     const std::string candidate = AbsolutePath(JoinPath(folder.empty() ? "." : folder, name));
@@ -186,7 +182,7 @@ std::string CompilerEnvironment() {
   std::string text;
   for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH",
                            "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH", "LD_RUN_PATH"})
-    if (std::string value = Environment(name); !value.empty())
+    if (std::string value = EnvironmentVariable(name); !value.empty())
       text += StrCat(name, "=", value, "\n");
   return text;
 }

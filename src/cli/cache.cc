@@ -25,9 +25,8 @@ int RunCache(const std::string& verb) {
     std::printf("%s\n", root.c_str());
     return 0;
   }
-  const build::CacheSize before = build::MeasureCache(root);
   if (verb == "size") {
-    std::printf("%s in %s\n", Describe(before).c_str(), root.c_str());
+    std::printf("%s in %s\n", Describe(build::MeasureCache(root)).c_str(), root.c_str());
     return 0;
   }
   if (!IsDirectory(root)) {
@@ -39,14 +38,12 @@ int RunCache(const std::string& verb) {
     std::fprintf(stderr, "error: %s\n", usable.error().Text().c_str());
     return 1;
   }
-  if (Status cleared = build::ClearCache(root); !cleared.ok()) {
+  Expected<build::CacheSize> cleared = build::ClearCache(root);
+  if (!cleared.ok()) {
     std::fprintf(stderr, "error: %s\n", cleared.error().Text().c_str());
     return 1;
   }
-  const build::CacheSize after = build::MeasureCache(root);
-  std::printf("removed %s from %s\n",
-              Describe({before.files - after.files, before.bytes - after.bytes}).c_str(),
-              root.c_str());
+  std::printf("removed %s from %s\n", Describe(*cleared).c_str(), root.c_str());
   return 0;
 }
 

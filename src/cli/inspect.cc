@@ -6,6 +6,7 @@
 
 #include "base/dtype_name.h"
 #include "base/file.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "registry/elf_file.h"
 #include "registry/loader.h"

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "build/build.h"

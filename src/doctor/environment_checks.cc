@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Variables of the environment that change which programs and libraries are found.
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/layout.h"
 #include "base/text.h"

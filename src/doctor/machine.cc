@@ -48,11 +48,6 @@ std::array<int, 2> CxxLibraryVersion(const std::string& path) {
 
 }  // namespace
 
-std::string EnvironmentVariable(const char* name) {
-  const char* value = getenv(name);
-  return value != nullptr ? value : "";
-}
-
 std::string Resolved(const std::string& path) {
   char resolved[PATH_MAX];
   return realpath(path.c_str(), resolved) != nullptr ? resolved : "";

@@ -30,9 +30,6 @@ struct Machine {
 
 Machine LookAtMachine(const Options& options);
 
-// A variable of the environment, "" when it is not set.
-std::string EnvironmentVariable(const char* name);
-
 // The path with every link followed; "" when there is nothing.
 std::string Resolved(const std::string& path);
 

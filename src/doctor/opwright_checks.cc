@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "base/cpu_features.h"
 #include "base/file.h"
 #include "base/layout.h"
 #include "base/text.h"
@@ -154,10 +155,7 @@ void CheckCache(const Machine& machine, Findings* findings) {
 
 void CheckProcessor(const Machine& machine, Findings* findings) {
   (void)machine;
-  const char* level = __builtin_cpu_supports("x86-64-v4")   ? "x86-64-v4"
-                      : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3"
-                      : __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2"
-                                                            : "x86-64";
+  const char* const level = ProcessorLevel();
   Add(findings, Level::kOk, "processor",
       StrCat(level, ": libraries up to --march ", level, " load here"));
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "build/process.h"

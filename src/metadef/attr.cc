@@ -58,7 +58,7 @@ class DefaultReader {
     if (reported_) return;
     reported_ = true;  // the first wrong entry of a list speaks for all
     std::string_view example;
-    for (const AttrTypeName& row : AttrTypeNames())
+    for (const AttrTypeRow& row : AttrTypeRows())
       if (row.type == attr_.type) example = row.example;
     std::string message =
         StrCat(path_, ": the attribute ", attr_.name, " has the type ", AttrTypeText(attr_.type));
@@ -123,7 +123,7 @@ class DefaultReader {
     std::string name = CanonicalDType(value.string);
     if (name.empty()) {
       std::vector<std::string_view> names;
-      for (const DTypeName& row : DTypeNames()) names.push_back(row.written);
+      for (const DTypeSpelling& row : DTypeSpellings()) names.push_back(row.written);
       checker_.Error("MD015", value,
                      StrCat(path_, ": ", JsonQuote(value.string), ", the default of ", attr_.name,
                             ", is no dtype"),
@@ -139,8 +139,8 @@ class DefaultReader {
 };
 
 AttrType TypeFromText(std::string_view text) {
-  for (const AttrTypeName& row : AttrTypeNames())
-    if (row.written == text) return row.type;
+  for (const AttrTypeRow& row : AttrTypeRows())
+    if (AttrTypeText(row.type) == text) return row.type;
   return AttrType::kInt;
 }
 

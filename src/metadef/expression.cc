@@ -8,6 +8,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/shape_op.h"
 #include "base/text.h"
 #include "opwright/c_api.h"
 
@@ -18,33 +19,6 @@ constexpr int kMaxNesting = 64;
 
 bool Letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool Digit(char c) { return c >= '0' && c <= '9'; }
-
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
-// The value of two constants; nullopt where it does not fit.
-std::optional<int64_t> Fold(int64_t opcode, int64_t a, int64_t b) {
-  int64_t result = 0;
-  switch (opcode) {
-    case kOpwrightAdd:
-      return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case kOpwrightSub:
-      return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case kOpwrightMul:
-      return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case kOpwrightMin:
-      return std::min(a, b);
-    case kOpwrightMax:
-      return std::max(a, b);
-    default:
-      break;
-  }
-  if (a == INT64_MIN && b == -1) return std::nullopt;
-  const int64_t floor = FloorDiv(a, b);
-  if (opcode == kOpwrightFloorDiv) return floor;
-  const int64_t rest = a - floor * b;
-  if (opcode == kOpwrightMod) return rest;
-  return floor + (rest != 0);
-}
 
 class Compiler {
  public:
@@ -126,7 +100,7 @@ class Compiler {
     if (divides && right.constant == 0)
       return Fail("MD027", operator_at, operator_end, "the divisor is 0", "");
     if (left->constant && right.constant) {
-      const std::optional<int64_t> folded = Fold(opcode, *left->constant, *right.constant);
+      const std::optional<int64_t> folded = ApplyShapeOp(opcode, *left->constant, *right.constant);
       if (!folded)
         return Fail("MD027", operator_at, operator_end, "the value does not fit in 64 bits", "");
       code_->resize(left->start);

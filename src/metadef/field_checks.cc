@@ -124,7 +124,7 @@ bool CheckDTypes(Checker& checker, const JsonValue& value, const std::string& pa
     const std::string& name = value.items[i].string;
     if (!CanonicalDType(name).empty()) continue;
     std::vector<std::string_view> names;
-    for (const DTypeName& row : DTypeNames()) names.push_back(row.written);
+    for (const DTypeSpelling& row : DTypeSpellings()) names.push_back(row.written);
     checker.Error("MD015", value.items[i],
                   StrCat(path, "[", i, "]: ", JsonQuote(name), " is no dtype"),
                   SuggestName(name, names));

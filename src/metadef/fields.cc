@@ -7,26 +7,24 @@ namespace opwright::metadef {
 namespace {
 
 constexpr std::string_view kOpTypes[] = {"Custom"};
-constexpr std::string_view kParamTypes[] = {"required", "optional", "dynamic"};
-constexpr std::string_view kAttrParamTypes[] = {"required", "optional"};
 constexpr std::string_view kMixed[] = {"promote", "float32", "error"};
 
-constexpr AttrTypeName kAttrTypes[] = {
-    {"int", AttrType::kInt, "1"},
-    {"float", AttrType::kFloat, "0.5"},
-    {"string", AttrType::kString, "\"mean\""},
-    {"bool", AttrType::kBool, "true or false"},
-    {"type", AttrType::kType, "\"float32\""},
-    {"list_int", AttrType::kListInt, "[1, 2]"},
-    {"list_float", AttrType::kListFloat, "[0.5, 1]"},
-    {"list_string", AttrType::kListString, "[\"a\", \"b\"]"},
-    {"list_bool", AttrType::kListBool, "[true, false]"},
-    {"list_list_int", AttrType::kListListInt, "[[1, 2], [3]]"},
+constexpr AttrTypeRow kAttrTypeRows[] = {
+    {AttrType::kInt, "1"},
+    {AttrType::kFloat, "0.5"},
+    {AttrType::kString, "\"mean\""},
+    {AttrType::kBool, "true or false"},
+    {AttrType::kType, "\"float32\""},
+    {AttrType::kListInt, "[1, 2]"},
+    {AttrType::kListFloat, "[0.5, 1]"},
+    {AttrType::kListString, "[\"a\", \"b\"]"},
+    {AttrType::kListBool, "[true, false]"},
+    {AttrType::kListListInt, "[[1, 2], [3]]"},
 };
 
 constexpr auto kAttrTypeChoices = [] {
-  std::array<std::string_view, std::size(kAttrTypes)> names;
-  for (size_t i = 0; i < names.size(); ++i) names[i] = kAttrTypes[i].written;
+  std::array<std::string_view, std::size(kAttrTypeRows)> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = AttrTypeText(kAttrTypeRows[i].type);
   return names;
 }();
 
@@ -53,13 +51,13 @@ constexpr Field kParamFields[] = {
     {"dtype", FieldKind::kDTypes, true, {}, "One dtype for each column, or one for all."},
     {"format", FieldKind::kFormats, false, {}, "One format for each column, or one for all."},
     {"shape", FieldKind::kShape, true, {}, "The shape; [-2] is any rank."},
-    {"param_type", FieldKind::kChoice, false, kParamTypes, "Required unless said."},
+    {"param_type", FieldKind::kChoice, false, kParamKinds, "Required unless said."},
 };
 
 constexpr Field kAttrFields[] = {
     {"name", FieldKind::kName, true, {}, "The name."},
     {"type", FieldKind::kChoice, true, kAttrTypeChoices, "The type of the value."},
-    {"param_type", FieldKind::kChoice, false, kAttrParamTypes,
+    {"param_type", FieldKind::kChoice, false, std::span(kParamKinds).first(2),
      "Optional if there is a default value, else required."},
     {"default_value", FieldKind::kDefault, false, {}, "The value of an optional attribute."},
 };
@@ -74,7 +72,7 @@ constexpr Field kGradientFields[] = {
     {"outputs", FieldKind::kNames, true, {}, "For each of its outputs the forward input."},
 };
 
-constexpr DTypeName kDTypes[] = {
+constexpr DTypeSpelling kDTypes[] = {
     {"float32", "float32"},       {"float", "float32"}, {"fp32", "float32"},
     {"float16", "float16"},       {"half", "float16"},  {"fp16", "float16"},
     {"bfloat16", "bfloat16"},     {"bf16", "bfloat16"}, {"float64", "float64"},
@@ -107,15 +105,9 @@ std::span<const Field> FieldsOf(ObjectKind kind) {
   return kGradientFields;
 }
 
-std::span<const DTypeName> DTypeNames() { return kDTypes; }
+std::span<const DTypeSpelling> DTypeSpellings() { return kDTypes; }
 std::span<const std::string_view> FormatNames() { return kFormats; }
-std::span<const AttrTypeName> AttrTypeNames() { return kAttrTypes; }
-
-std::string_view AttrTypeText(AttrType type) {
-  for (const AttrTypeName& row : kAttrTypes)
-    if (row.type == type) return row.written;
-  return "";
-}
+std::span<const AttrTypeRow> AttrTypeRows() { return kAttrTypeRows; }
 
 const JsonValue* ObjectFields::operator[](std::string_view name) const {
   for (size_t i = 0; i < fields.size(); ++i)

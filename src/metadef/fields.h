@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/spelling.h"
 #include "metadef/checker.h"
 #include "metadef/json_tree.h"
 
@@ -46,21 +47,22 @@ enum class ObjectKind { kOperator, kParam, kAttr, kGradient };
 std::span<const Field> FieldsOf(ObjectKind kind);
 
 // What is written for a dtype, and the dtype that it stands for.
-struct DTypeName {
+struct DTypeSpelling {
   std::string_view written;
   std::string_view canonical;
 };
-std::span<const DTypeName> DTypeNames();
+std::span<const DTypeSpelling> DTypeSpellings();
 std::span<const std::string_view> FormatNames();
 
 // How the attribute types are written, with the kind of their values.
-struct AttrTypeName {
-  std::string_view written;
+struct AttrTypeRow {
   AttrType type;
   std::string_view example;
 };
-std::span<const AttrTypeName> AttrTypeNames();
-std::string_view AttrTypeText(AttrType type);
+std::span<const AttrTypeRow> AttrTypeRows();
+constexpr std::string_view AttrTypeText(AttrType type) {
+  return AttrTypeName(static_cast<int32_t>(type));
+}
 
 // The values of an object's fields, in the order of the table; null: absent or of the wrong type.
 class ObjectFields {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/dtype_name.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "metadef/field_checks.h"
 #include "metadef/fields.h"
@@ -34,17 +35,7 @@ const std::string& DTypeIn(const Param& param, int column) {
   return param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(column)];
 }
 
-std::string_view KindText(ParamType type) {
-  switch (type) {
-    case ParamType::kRequired:
-      return "required";
-    case ParamType::kOptional:
-      return "optional";
-    case ParamType::kDynamic:
-      break;
-  }
-  return "dynamic";
-}
+std::string_view KindText(ParamType type) { return ParamKindName(static_cast<int32_t>(type)); }
 
 class Binder {
  public:

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "base/dtype_name.h"
+#include "base/text.h"
 #include "metadef/gradient.h"
 #include "metadef/metadef.h"
 
@@ -191,6 +192,10 @@ Lowered::~Lowered() = default;
 const OpwrightOpDef& Lowered::def() const { return storage_->def; }
 
 Expected<Lowered> Lower(const Operator& op, std::span<const Operator> others) {
+  if (op.gradient.kind == GradientSpec::Kind::kAuto)
+    return MakeError("GR022", StrCat(op.name,
+                                     " has the gradient \"auto\", which is derived from a formula, "
+                                     "and is a kernel: name its backward operator"));
   auto storage = std::make_unique<Storage>();
   storage->op = op;
   LowerOperator(storage.get());

@@ -83,10 +83,6 @@ struct Attr {
   Span span;
 };
 
-// No program of a shape rule needs more entries of its stack: 32 dimensions, and for each of the 64
-// levels of nesting two numbers that wait.
-inline constexpr int kMaxShapeStack = 256;
-
 // How one output's shape follows, parsed and resolved to indices.
 struct ShapeRule {
   int32_t kind = 0;  // kOpwrightShapeSame ...

@@ -171,7 +171,7 @@ ReadResult ReadFile(const std::string& path) {
 }
 
 std::string CanonicalDType(std::string_view name) {
-  for (const DTypeName& row : DTypeNames())
+  for (const DTypeSpelling& row : DTypeSpellings())
     if (row.written == name) return std::string(row.canonical);
   return "";
 }

@@ -126,9 +126,9 @@ std::string AttrRules() {
   std::string rules =
       When("param_type", "optional", "{\"required\":[\"default_value\"]}") + "," +
       When("param_type", "required", "{\"not\":{\"required\":[\"default_value\"]}}");
-  for (const AttrTypeName& row : AttrTypeNames())
+  for (const AttrTypeRow& row : AttrTypeRows())
     rules +=
-        "," + When("type", row.written,
+        "," + When("type", AttrTypeText(row.type),
                    StrCat("{\"properties\":{\"default_value\":", DefaultSchema(row.type), "}}"));
   return StrCat(",\"allOf\":[", rules, "]");
 }
@@ -193,7 +193,7 @@ std::string Pretty(std::string_view compact) {
 
 std::string EmitSchema() {
   std::vector<std::string_view> dtypes;
-  for (const DTypeName& row : DTypeNames()) dtypes.push_back(row.written);
+  for (const DTypeSpelling& row : DTypeSpellings()) dtypes.push_back(row.written);
   return Pretty(StrCat(
       "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Opwright "
       "metadef\",",

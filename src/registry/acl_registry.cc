@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "metadef/metadef.h"
@@ -21,26 +22,39 @@ using Step = AclRegistry::Step;
 // The whole order of the acl form: the least state that a step needs, and the call that is missing
 // while it is not reached.
 struct Rule {
-  Step step;
   const char* call;
   State needs;
 };
-constexpr Rule kRules[] = {
-    {Step::kLoad, "load_operator_library", State::kNoLibrary},
-    {Step::kRegister, "register_operator", State::kUnregistered},
-    {Step::kModel, "register_operator_model", State::kRegistered},
-    {Step::kGradient, "register_operator_gradient", State::kModelled},
-    {Step::kCall, "a call", State::kModelled},
-    {Step::kUnregister, "unregister_operator", State::kRegistered},
-};
+constexpr Rule RuleOf(Step step) {
+  switch (step) {
+    case Step::kLoad:
+      return {"load_operator_library", State::kNoLibrary};
+    case Step::kRegister:
+      return {"register_operator", State::kUnregistered};
+    case Step::kModel:
+      return {"register_operator_model", State::kRegistered};
+    case Step::kGradient:
+      return {"register_operator_gradient", State::kModelled};
+    case Step::kUnregister:
+      return {"unregister_operator", State::kRegistered};
+    case Step::kCall:
+      break;
+  }
+  return {"a call", State::kModelled};
+}
 
 // The call that leads out of a state.
-const char* NextCall(State state) { return kRules[static_cast<int>(state)].call; }
+const char* NextCall(State state) {
+  constexpr Step kSteps[] = {Step::kLoad, Step::kRegister, Step::kModel};
+  for (const Step step : kSteps)
+    if (RuleOf(step).needs == state) return RuleOf(step).call;
+  return RuleOf(Step::kGradient).call;
+}
 
 // "process 4711 (RANK=1)"
 std::string ThisProcess() {
-  const char* rank = getenv("RANK");
-  return StrCat("process ", getpid(), rank != nullptr ? StrCat(" (RANK=", rank, ")") : "");
+  const std::string rank = EnvironmentVariable("RANK");
+  return StrCat("process ", getpid(), rank.empty() ? "" : StrCat(" (RANK=", rank, ")"));
 }
 
 Expected<metadef::Operator> ReadOneMetadef(const std::string& path) {
@@ -84,11 +98,11 @@ Error AclRegistry::Missing(const std::string& name, Step step, State state) cons
   for (const auto& [known, entry] : entries_) names.push_back(known);
   const std::string nearest = state == State::kUnregistered ? Nearest(name, names) : "";
   // Who calls an operator asks whether it is there; who registers one, what comes first.
-  const std::string what =
-      step == Step::kCall ? StrCat(name, " is not registered in this process, ", ThisProcess(),
-                                   ": ", NextCall(state), " is missing")
-                          : StrCat(kRules[static_cast<int>(step)].call, " for ", name, ": ",
-                                   NextCall(state), " is missing before it in ", ThisProcess());
+  const std::string what = step == Step::kCall
+                               ? StrCat(name, " is not registered in this process, ", ThisProcess(),
+                                        ": ", NextCall(state), " is missing")
+                               : StrCat(RuleOf(step).call, " for ", name, ": ", NextCall(state),
+                                        " is missing before it in ", ThisProcess());
   return MakeError("RG001", StrCat(what,
                                    "; every process registers for itself, in the order "
                                    "load_operator_library, register_operator, "
@@ -98,7 +112,7 @@ Error AclRegistry::Missing(const std::string& name, Step step, State state) cons
 
 Status AclRegistry::Check(const std::string& name, Step step) const {
   const State state = StateOfLocked(name);
-  if (state >= kRules[static_cast<int>(step)].needs) return {};
+  if (state >= RuleOf(step).needs) return {};
   return Missing(name, step, state);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -36,8 +37,8 @@ std::string NameOf(const std::string& seed, size_t length) {
 
 // Those that the file itself names.
 std::vector<Dependency> OfFile(const ElfFile& elf) {
-  const char* const first = getenv("LD_LIBRARY_PATH");  // goes before RUNPATH
-  std::vector<std::string> folders = Split(first == nullptr ? "" : first, ':');
+  // Goes before RUNPATH.
+  std::vector<std::string> folders = Split(EnvironmentVariable("LD_LIBRARY_PATH"), ':');
   folders.insert(folders.end(), elf.search_path.begin(), elf.search_path.end());
   std::vector<Dependency> found;
   for (size_t i = 0; i < elf.needed.size(); ++i) {

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -212,8 +212,7 @@ Expected<std::string> ResolveLibraryPath(const std::string& path) {
   if (FileExists(absolute)) return absolute;
   std::vector<std::string> looked = {absolute};
   if (!path.empty() && path.find('/') == std::string::npos) {
-    const char* list = getenv("OPWRIGHT_PATH");
-    for (const std::string& folder : Split(list == nullptr ? "" : list, ':')) {
+    for (const std::string& folder : Split(EnvironmentVariable("OPWRIGHT_PATH"), ':')) {
       if (folder.empty()) continue;
       looked.push_back(AbsolutePath(JoinPath(folder, path)));
       if (FileExists(looked.back())) return looked.back();

@@ -47,12 +47,9 @@ std::vector<std::string> SearchedFolders(const ElfFile& elf) {
   return folders;
 }
 
-// For libraries that were built before features were recorded.
+// Levels stand in the order of their names.
 bool ProcessorHas(std::string_view march) {
-  if (march == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2");
-  if (march == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
-  if (march == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
-  return true;
+  return !march.starts_with("x86-64") || march <= ProcessorLevel();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/dtype_name.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "runtime/attrs.h"
 #include "runtime/dtype.h"
@@ -50,10 +51,6 @@ Signature Of(const OpwrightSignature& built) {
   return signature;
 }
 
-const char* KindName(int32_t kind) {
-  return kind == kOpwrightOptional ? "optional" : kind == kOpwrightDynamic ? "dynamic" : "required";
-}
-
 // The C++ type that carries an attribute: text and lists of flags are carried alike.
 int32_t Carrier(int32_t type) {
   return type == kOpwrightAttrType       ? kOpwrightAttrString
@@ -78,8 +75,8 @@ Difference CompareParams(const char* what, const std::vector<Param>& built,
       return StrCat(what, " ", params[i]->name, " ", fact);
     };
     if (built[i].kind != listed[i].kind)
-      return {sentence(StrCat("as ", KindName(built[i].kind))),
-              sentence(StrCat("as ", KindName(listed[i].kind)))};
+      return {sentence(StrCat("as ", ParamKindName(built[i].kind))),
+              sentence(StrCat("as ", ParamKindName(listed[i].kind)))};
     for (size_t c = 0; c < built[i].dtypes.size(); ++c)
       if (!(built[i].dtypes[c] == listed[i].dtypes[c]))
         return {sentence(StrCat("of ", DTypeName(built[i].dtypes[c]), " in column ", c)),

@@ -5,17 +5,11 @@
 #include <string_view>
 
 #include "base/dtype_name.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "runtime/dtype.h"
 
 namespace opwright {
-
-const char* AttrTypeName(int32_t type) {
-  constexpr const char* kNames[] = {"nothing",     "int",       "float",        "string",
-                                    "bool",        "type",      "list_int",     "list_float",
-                                    "list_string", "list_bool", "list_list_int"};
-  return type >= 0 && type <= kOpwrightAttrListListInt ? kNames[type] : "an unknown type";
-}
 
 namespace {
 

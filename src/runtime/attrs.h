@@ -19,9 +19,6 @@ namespace opwright {
 Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs,
                                            int32_t num_attrs, Arena& arena);
 
-// "int", "list_float" ... as the metadef spells it.
-const char* AttrTypeName(int32_t type);
-
 // A value as a metadef writes it: 3, 0.5, true, "mean", [1, 2].
 std::string AttrText(const OpwrightAttr& attr);
 

@@ -43,11 +43,10 @@ class _Below:
     keywords: dict
 
 
-def register(name: str, op: Operator, overload_of) -> torch.library.Library:
-    space, short = name.split("::")
-    library = torch.library.Library(space, "IMPL")
+def register(op: Operator, overload, overload_of) -> torch.library.Library:
+    library = torch.library.Library(overload.namespace, "IMPL")
     # As overload.redispatch, which is one Python call more.
-    redispatch = getattr(getattr(torch.ops, space), short).default._handle.redispatch_boxed
+    redispatch = overload._handle.redispatch_boxed
     is_grad_enabled, any_requires_grad = torch.is_grad_enabled, torch._C._any_requires_grad
     count = len(op.definition.inputs)
 
@@ -59,7 +58,7 @@ def register(name: str, op: Operator, overload_of) -> torch.library.Library:
         with torch._C._AutoDispatchBelowAutograd():
             return redispatch(below, *inputs, **keywords)
 
-    node = _node(f"{short}_backward", op, run, overload_of)
+    node = _node(f"{op.name}_backward", op, run, overload_of)
 
     def autograd(keyset, /, *inputs, **keywords):
         if forward_ad._current_level >= 0:
@@ -73,7 +72,7 @@ def register(name: str, op: Operator, overload_of) -> torch.library.Library:
         with enable_single_level_autograd_function():
             return node.apply(*inputs)
 
-    library.impl(short, autograd, "Autograd", with_keyset=True)
+    library.impl(overload._opname, autograd, "Autograd", with_keyset=True)
     return library
 
 

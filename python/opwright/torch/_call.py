@@ -7,7 +7,7 @@ import re
 
 import torch
 
-from opwright import _arguments, _core, _errors, _hooks
+from opwright import _arguments, _core, _errors
 from opwright._arguments import is_number
 from opwright._definition import DYNAMIC, OPTIONAL, Definition
 from opwright._dtypes import name_of
@@ -105,7 +105,7 @@ class Call:
     def __call__(self, args, kwargs):
         unusable = _unusable(self._key)
         if unusable:
-            _hooks.refuse("CL014", unusable)
+            _errors.refuse("CL014", unusable)
         if len(args) > self._num_inputs:
             _arguments.check_count(self._definition, len(args))
         if kwargs:
@@ -120,7 +120,7 @@ class Call:
             if name not in kwargs:
                 kind = _arguments.KINDS[self._attrs[name].type].name
                 text = f"{self._name}: attribute {name} ({kind}) is required and was not given"
-                _hooks.refuse("CL006", text)
+                _errors.refuse("CL006", text)
         if not kwargs:
             return self._run(args, kwargs)
         out = kwargs.get("out")
@@ -185,7 +185,7 @@ class Call:
 
     def _dtype_name(self, tensor) -> str:
         if not isinstance(tensor.dtype, torch.dtype):
-            _hooks.refuse(
+            _errors.refuse(
                 "CL013",
                 f"{self._name}: a number beside {type(tensor).__name__}, which does not say the "
                 "dtype that the number takes; pass a tensor",
@@ -215,10 +215,10 @@ class Call:
         if len(params) != len(outs):
             given = _arguments.counted(len(outs), "tensor")
             due = _arguments.counted(len(params), "output")
-            _hooks.refuse("CL001", f"{self._name}: out= holds {given}, the operator has {due}")
+            _errors.refuse("CL001", f"{self._name}: out= holds {given}, the operator has {due}")
         for param, given in zip(params, outs, strict=True):
             if param.kind == DYNAMIC:
-                _hooks.refuse(
+                _errors.refuse(
                     "CL008",
                     f"{self._name}: out= is not taken for output {param.name}, "
                     "which is a list of tensors; call without out=",
@@ -226,16 +226,16 @@ class Call:
             if given is None and param.kind == OPTIONAL:
                 continue
             if not isinstance(given, torch.Tensor):
-                _hooks.refuse(
+                _errors.refuse(
                     "CL008",
                     f"{self._name}: out= for {param.name} must be a torch tensor, "
                     f"{type(given).__name__} was given",
                 )
             wrong = _tensors.unwriteable(given)
             if wrong:
-                _hooks.refuse("CL008", f"{self._name}: output {param.name} {wrong}")
+                _errors.refuse("CL008", f"{self._name}: output {param.name} {wrong}")
             if given.device != device:
-                _hooks.refuse(
+                _errors.refuse(
                     "CL007",
                     f"{self._name}: output {param.name} is on device {given.device}, "
                     f"{device} is due",
@@ -251,19 +251,19 @@ class Call:
         ]
         for param, made, given in pairs:
             if made.requires_grad or given.requires_grad:
-                _hooks.refuse(
+                _errors.refuse(
                     "CL008",
                     f"{self._name}: out= where a gradient is due; call under torch.no_grad(), "
                     "or without out=",
                 )
             if made.shape != given.shape:
-                _hooks.refuse(
+                _errors.refuse(
                     "CL008",
                     f"{self._name}: output {param.name} has shape {list(given.shape)}, "
                     f"{list(made.shape)} is due",
                 )
             if made.dtype != given.dtype:
-                _hooks.refuse(
+                _errors.refuse(
                     "CL015",
                     f"{self._name}: output {param.name} has dtype {name_of(given.dtype)}, "
                     f"{name_of(made.dtype)} is due",

@@ -8,7 +8,7 @@ import warnings
 
 import torch
 
-from opwright import _core, _errors, _hooks
+from opwright import _core, _errors
 from opwright._definition import Definition
 from opwright._operator import Operator, any_rule
 from opwright.torch import _autograd, _bound, _cache_key, _mutating, _shape, _traced, _vmap
@@ -19,7 +19,7 @@ _entered: dict[int, torch._ops.OpOverload] = {}
 # Keeps what torch.library hands out: its end would be the registration's end.
 _libraries: list[torch.library.Library | None] = []
 
-_hooks.tracers.append(torch.compiler.is_compiling)
+_errors.tracers.append(torch.compiler.is_compiling)
 
 
 def enter(library: _core.Library) -> None:
@@ -59,10 +59,10 @@ def complete(name: str, op: Operator) -> None:
     """Shapes for tracing and the gradient of a registered operator."""
     torch.library.register_fake(name, _shape.fake_for(op))
     if op.definition.mutates:
-        _libraries.append(_mutating.register(name, op))
+        _libraries.append(_mutating.register(op, overload(name)))
     else:
-        _libraries.append(_autograd.register(name, op, overload_of))
-        _libraries.append(_vmap.register(name, op.definition, overload(name)))
+        _libraries.append(_autograd.register(op, overload(name), overload_of))
+        _libraries.append(_vmap.register(op.definition, overload(name)))
 
 
 def overload_of(op: Operator):

@@ -12,11 +12,9 @@ from opwright.torch._autograd import refuse_tangents
 from opwright.torch._shape import as_lists
 
 
-def register(name: str, op: Operator) -> torch.library.Library:
-    space, short = name.split("::")
-    library = torch.library.Library(space, "IMPL")
+def register(op: Operator, overload) -> torch.library.Library:
+    library = torch.library.Library(overload.namespace, "IMPL")
     definition = op.definition
-    overload = getattr(getattr(torch.ops, space), short).default
 
     def autograd(keyset, /, *inputs, **kwargs):
         refuse_tangents(op, inputs)
@@ -43,6 +41,6 @@ def register(name: str, op: Operator) -> torch.library.Library:
                 torch.autograd.graph.increment_version(tensor)
         return result
 
-    library.impl(short, autograd, "Autograd", with_keyset=True)
-    library.impl(short, inplace_or_view, "ADInplaceOrView", with_keyset=True)
+    library.impl(overload._opname, autograd, "Autograd", with_keyset=True)
+    library.impl(overload._opname, inplace_or_view, "ADInplaceOrView", with_keyset=True)
     return library

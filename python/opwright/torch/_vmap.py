@@ -14,11 +14,10 @@ from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
 from opwright._definition import DYNAMIC, Definition
 
 
-def register(name: str, definition: Definition, overload) -> torch.library.Library | None:
+def register(definition: Definition, overload) -> torch.library.Library | None:
     if not any(param.kind == DYNAMIC for param in (*definition.inputs, *definition.outputs)):
         return None
-    space, short = name.split("::")
-    library = torch.library.Library(space, "IMPL")
+    library = torch.library.Library(overload.namespace, "IMPL")
     rule = _rule(overload)
 
     # As torch.library.register_vmap, whose own arguments have names that attributes may have.
@@ -30,8 +29,8 @@ def register(name: str, definition: Definition, overload) -> torch.library.Libra
             *inputs,
         )
 
-    library.impl(short, batched, "FuncTorchBatched", with_keyset=True)
-    library.impl(short, _of_gradients(rule), "Batched")
+    library.impl(overload._opname, batched, "FuncTorchBatched", with_keyset=True)
+    library.impl(overload._opname, _of_gradients(rule), "Batched")
     return library
 
 

@@ -7,6 +7,7 @@
 
 #include <bit>
 
+#include "base/spelling.h"
 #include "base/text.h"
 #include "entries/aot.h"
 #include "metadef/testing.h"

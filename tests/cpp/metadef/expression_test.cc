@@ -117,31 +117,5 @@ TEST_F(Expression, DeepNestingIsAnErrorAndNoCrash) {
   EXPECT_EQ(Fails(std::string(60, '(') + "n" + std::string(60, ')')), "");
 }
 
-// The most numbers that lie on the stack while a program runs.
-int StackOf(const Program& code) {
-  int depth = 0;
-  int most = 0;
-  for (size_t i = 0; i < code.size(); ++i) {
-    const int64_t opcode = code[i];
-    if (opcode <= kOpwrightRank) {
-      i += opcode == kOpwrightDim ? 2 : 1;
-      most = std::max(most, ++depth);
-    } else if (opcode != kOpwrightNeg) {
-      --depth;
-    }
-  }
-  EXPECT_EQ(depth, 1);
-  return most;
-}
-
-TEST_F(Expression, TheStackHasItsLimit) {
-  std::string deepest;
-  for (int i = 0; i < 64; ++i) deepest += "n + m * (";
-  deepest += "n + m * k" + std::string(64, ')');
-  const int most = StackOf(Code(deepest));
-  EXPECT_EQ(most, 131);
-  EXPECT_LE(most + OPWRIGHT_MAX_RANK, kMaxShapeStack);
-}
-
 }  // namespace
 }  // namespace opwright::metadef

@@ -91,5 +91,12 @@ TEST(Lower, ABackwardOperatorThatDoesNotFitIsAnError) {
   EXPECT_EQ(lowered.error().id, "MD034");
 }
 
+TEST(Lower, AKernelHasNoGradientThatIsDerived) {
+  const Expected<Lowered> lowered =
+      Lower(Good(Op(Float("x"), Float("y"), R"(, "gradient": "auto")"))[0], {});
+  ASSERT_FALSE(lowered.ok());
+  EXPECT_EQ(lowered.error().id, "GR022");
+}
+
 }  // namespace
 }  // namespace opwright::metadef
