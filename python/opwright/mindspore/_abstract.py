@@ -14,6 +14,7 @@ import mindspore as ms
 from mindspore.common import dtype as mstype
 
 from opwright._dtypes import name_of
+from opwright.mindspore._dtypes import dtype_of, tensor_type_of
 
 UNKNOWN_RANK = (-2,)
 
@@ -33,6 +34,8 @@ _NAMES = {
     id(value): str(value) for value in vars(mstype).values() if isinstance(value, mstype.Type)
 }
 _NUMBERS = {"int": 0, "float": 0.0, "bool": False}
+# What a Python number is to MindSpore.
+_NUMBER_DTYPES = {"float": "float32", "int": "int64", "bool": "bool"}
 
 
 def of_value(value) -> Abstract:
@@ -68,6 +71,17 @@ def _of(shape, dtype, value) -> Abstract:
         if name.startswith(kind):
             return Abstract("number", value=zero if value is None else value)
     return Abstract("str" if name == "string" else name)
+
+
+def as_infer(each: Abstract) -> dict:
+    """What __infer__ is given for a tensor, a number or a list of tensors, where all is known."""
+    if each.kind == "number":
+        dtype = dtype_of(_NUMBER_DTYPES[type(each.value).__name__])
+        return {"shape": [], "dtype": dtype, "value": None}
+    if each.items:
+        items = list(map(as_infer, each.items))
+        return {key: tuple(item[key] for item in items) for key in ("shape", "dtype", "value")}
+    return {"shape": list(each.shape), "dtype": tensor_type_of(each.dtype), "value": None}
 
 
 def key_of(arguments) -> tuple | None:

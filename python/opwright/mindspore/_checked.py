@@ -11,9 +11,10 @@ from mindspore.common import dtype as mstype
 
 from opwright import _core, _errors
 from opwright._definition import OPTIONAL
-from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _pyfunc, _target
+from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _target
 from opwright.mindspore._attributes import from_reg_info, plain
 from opwright.mindspore._dtypes import tensor_type_of
+from opwright.mindspore._foreign import Foreign, Nothing
 
 
 class Arguments(NamedTuple):
@@ -31,6 +32,7 @@ class Checked(ops.Custom):
     """mindspore.ops.Custom with verdicts of our own. `Custom` says what the arguments are."""
 
     _operator = None
+    _foreign = None
     _own_attrs = None  # those that were added after construction
 
     def __init__(
@@ -39,7 +41,6 @@ class Checked(ops.Custom):
         target = _target.find(func, func_type)
         self._opwright_name = target.name
         self._declared = (out_shape, out_dtype)
-        self._count = None  # of inputs, when only the bprop says it
         # What was found: a copy is of that, whatever has come under the name since.
         func = target.operator if target.operator is not None else target.func
         self._arguments = Arguments(func, out_shape, out_dtype, func_type, bprop, reg_info)
@@ -68,20 +69,9 @@ class Checked(ops.Custom):
 
     def _init_foreign(self, target, bprop, reg_info) -> None:
         out_shape, out_dtype = self._declared
-        if target.func_type == "aot" and reg_info is None:
-            for name, value in (("out_shape", out_shape), ("out_dtype", out_dtype)):
-                if value is None:
-                    raise _errors.make(
-                        "CL020",
-                        f"{target.name}: {name} is missing; its library was not built by Opwright, "
-                        "so nothing else says the output",
-                    )
-        if bprop is not None:
-            self._gradient, self._count = _gradient.of_function(target.name, bprop)
-        func = target.func
-        if target.func_type == "pyfunc":
-            func = _pyfunc.checked(target.name, func, out_shape, out_dtype)
-        super().__init__(func, out_shape, out_dtype, target.func_type, None, reg_info)
+        self._foreign = Foreign(target, out_shape, out_dtype, bprop, reg_info)
+        self._gradient = self._foreign.gradient
+        super().__init__(self._foreign.func, out_shape, out_dtype, target.func_type, None, reg_info)
         _bridge.mark_unique(self)
 
     def add_prim_attr(self, name, value):
@@ -136,35 +126,35 @@ class Checked(ops.Custom):
                     f"{name}: {count} inputs given, the metadef lists {len(inputs)} ({names}); "
                     f"None stands for an optional one{hint}",
                 )
-        elif self._count is not None and count != self._count:
-            raise _errors.make(
-                "CL001", f"{name}: {count} inputs given, its bprop declares {self._count}"
-            )
+        else:
+            self._foreign.check_count(count)
 
     def __infer__(self, *arguments):
-        self.check_count(len(arguments))
         if self._operator is None:
-            return self._infer_declared(arguments)
+            return self._infer_foreign(arguments)
+        self.check_count(len(arguments))
         return _bridge.infer_once(self._inferred, arguments, self._infer_ours)
 
-    def _infer_declared(self, arguments):
-        name = self._opwright_name
+    def _infer_foreign(self, arguments):
+        given = list(map(_abstract.of_infer, arguments))
+        self._foreign.check(given)
         if self._gradient is None:
-            self._gradient = _gradient.refusal(name, len(arguments))
-        out_shape, out_dtype = self._declared
-        if out_shape is None or out_dtype is None:
-            return super().__infer__(*arguments)
-        for i, each in enumerate(map(_abstract.of_infer, arguments)):
-            if not _abstract.is_known(each.shape):
-                raise _errors.make(
-                    "CL004",
-                    f"{name}: input {i} has shape {list(each.shape)}, unknown until run time; "
-                    "known dimensions are due, or a library built by Opwright, which infers them",
-                )
-        shapes = _declared.settle(name, out_shape, arguments, "shape")
-        dtypes = _declared.settle(name, out_dtype, arguments, "dtype")
-        _declared.check_counts(name, {"out_shape": len(shapes), "out_dtype": len(dtypes)})
-        return _bridge.inferred_of(shapes, dtypes)
+            self._gradient = _gradient.refusal(self._opwright_name, len(arguments))
+        settled = self._foreign.settle(arguments, given)
+        return super().__infer__(*arguments) if settled is None else _bridge.inferred_of(*settled)
+
+    def primitive_for(self, arguments):
+        """One of its own for these arguments of __infer__."""
+        made = self.copied(Checked)
+        foreign = self._foreign
+        if foreign is None:
+            return made
+        given = list(map(_abstract.of_infer, arguments))
+        foreign.check(given)
+        if not foreign.is_python:
+            return made
+        super(Checked, made).add_prim_attr("inputs_num", len(given))
+        return Nothing(made) if foreign.is_nothing(arguments, given) else made
 
     def _infer_ours(self, arguments):
         operator = self._operator

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from opwright import _errors
-from opwright.mindspore import _graphs
+from opwright.mindspore import _abstract, _graphs
 from opwright.mindspore._checked import Checked, made
 from opwright.mindspore._verdict import Constant
 
@@ -47,6 +47,7 @@ class Custom(Checked):
             out_shape = out_dshape
         super().__init__(func, out_shape, out_dtype, func_type, bprop, reg_info)
         self.place = _Place(self)
+        self._primitives: dict = {}  # of a Python function
 
     def _construct(self, *inputs, **named):
         """Read by MindSpore's compiler."""
@@ -54,7 +55,22 @@ class Custom(Checked):
 
     def __call__(self, *inputs, **named):
         self.check_call(len(inputs), named)
-        return super().__call__(*inputs)
+        if self._foreign is None:
+            return super().__call__(*inputs)
+        given = list(map(_abstract.of_value, inputs))
+        self._foreign.check(given)
+        if not self._foreign.is_python:
+            return super().__call__(*inputs)
+        return self._python_primitive(given)(*inputs)
+
+    def _python_primitive(self, given):
+        """In PyNative mode: MindSpore takes the number of a Python function's inputs from the
+        primitive, so each number of them has one, and so have calls that compute nothing."""
+        arguments = list(map(_abstract.as_infer, given))
+        kind = len(given), self._foreign.is_nothing(arguments, given)
+        if kind not in self._primitives:
+            self._primitives[kind] = self.primitive_for(arguments)
+        return self._primitives[kind]
 
     def check_call(self, count: int, named) -> None:
         self.check_count(count + len(named))
@@ -91,4 +107,4 @@ class _Place(Constant):
         self._custom.check_call(len(inputs), named["value"])
         if self._custom._operator is not None:
             _graphs.meet(self._custom._operator)
-        return {"dtype": None, "shape": None, "value": self._custom.copied(Checked)}
+        return {"dtype": None, "shape": None, "value": self._custom.primitive_for(inputs)}

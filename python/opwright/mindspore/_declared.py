@@ -47,11 +47,16 @@ def dtypes(op: str, value, where: str = "out_dtype") -> tuple:
     )
 
 
+def is_function(value) -> bool:
+    """Whether it is called for each call; a dtype of MindSpore can be called too."""
+    return callable(value) and not isinstance(value, mstype.Type)
+
+
 def settle(op: str, value, arguments, key: str):
     """out_shape ("shape") or out_dtype ("dtype") for these arguments of __infer__; functions are
     called."""
     where = f"out_{key}"
-    if callable(value) and not isinstance(value, mstype.Type):
+    if is_function(value):
         given = [argument[key] for argument in arguments]
         try:
             value = value(*given)
@@ -67,9 +72,9 @@ def settle(op: str, value, arguments, key: str):
 def check_constants(op: str, out_shape, out_dtype) -> None:
     """What is wrong in a form that needs no call to be judged."""
     counts = {}
-    if out_shape is not None and not callable(out_shape):
+    if out_shape is not None and not is_function(out_shape):
         counts["out_shape"] = len(shapes(op, out_shape))
-    if out_dtype is not None and (isinstance(out_dtype, mstype.Type) or not callable(out_dtype)):
+    if out_dtype is not None and not is_function(out_dtype):
         counts["out_dtype"] = len(dtypes(op, out_dtype))
     check_counts(op, counts)
 

@@ -3,28 +3,23 @@
 
 from __future__ import annotations
 
-import functools
+import types
 
 import numpy as np
 
 from opwright import _errors
-from opwright.mindspore import _declared
-from opwright.mindspore._dtypes import dtype_of, tensor_type_of
+from opwright.mindspore import _abstract, _declared
+from opwright.mindspore._dtypes import dtype_of
 
 
 def checked(name: str, function, out_shape, out_dtype):
-    """The function with its results compared with what out_shape and out_dtype say of them."""
-    if out_shape is None or out_dtype is None:
-        return function
+    """What is called, with its results compared with what out_shape and out_dtype say of them; as a
+    function that MindSpore can read."""
 
-    @functools.wraps(function)
     def call(*arrays):
         made = function(*arrays)
         results = made if isinstance(made, tuple) else (made,)
-        given = [
-            {"shape": list(array.shape), "dtype": tensor_type_of(array.dtype.name)}
-            for array in map(np.asarray, arrays)
-        ]
+        given = [_abstract.as_infer(_given(array)) for array in arrays]
         shapes = _declared.settle(name, out_shape, given, "shape")
         dtypes = _declared.settle(name, out_dtype, given, "dtype")
         if len(results) != len(shapes):
@@ -35,7 +30,17 @@ def checked(name: str, function, out_shape, out_dtype):
         settled = tuple(map(_fit, [name] * len(shapes), results, shapes, dtypes))
         return settled if isinstance(made, tuple) else settled[0]
 
+    if isinstance(function, types.FunctionType):
+        call.__dict__.update(function.__dict__)  # custom_info_register writes there
+        call.__dict__.pop("__wrapped__", None)
+    call.__name__ = name
     return call
+
+
+def _given(value) -> _abstract.Abstract:
+    if isinstance(value, np.ndarray):
+        return _abstract.Abstract("tensor", value.shape, value.dtype.name)
+    return _abstract.of_value(value)
 
 
 def _fit(name: str, result, shape, dtype):
@@ -54,4 +59,6 @@ def _fit(name: str, result, shape, dtype):
             f"{name}: the function returned {result.dtype.name}, out_dtype says "
             f"{str(dtype.element_type()).lower()}",
         )
-    return np.ascontiguousarray(result)
+    # MindSpore reads no array of bfloat16, and copies bytes.
+    made = result.view(np.uint16) if result.dtype.name == "bfloat16" else result
+    return np.ascontiguousarray(made)

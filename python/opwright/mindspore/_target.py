@@ -78,7 +78,7 @@ def _registered(func) -> Target:
 
 def _function(func) -> Target:
     if callable(func):
-        return Target(getattr(func, "__name__", type(func).__name__), None, func, "pyfunc")
+        return Target(_name_of(func), None, func, "pyfunc")
     if isinstance(func, (str, os.PathLike)) and ".so" in str(func):
         raise _errors.make(
             "CL021",
@@ -88,6 +88,12 @@ def _function(func) -> Target:
     raise _errors.make(
         "CL021", f'func_type="pyfunc" takes a Python function, {_word(func)} was given'
     )
+
+
+def _name_of(func) -> str:
+    if isinstance(func, functools.partial):
+        return _name_of(func.func)
+    return getattr(func, "__name__", type(func).__name__)
 
 
 def _word(value) -> str:

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Opwright has not built: a Python function, or a function of another library, with what is
+declared of it.
+
+MindSpore hands such a kernel whatever comes, without a look. What is no tensor is read as one, and
+the process dies; an empty tensor is copied from nowhere.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from mindspore import ops
+
+from opwright import _errors
+from opwright.mindspore import _abstract, _bridge, _counts, _declared, _gradient, _pyfunc
+
+_TAKES = {
+    "pyfunc": "a tensor or a number",
+    "aot": "a tensor, a number, a text or a list of tensors",
+}
+_NUMPY_HAS_NO_BFLOAT16 = int(np.__version__.split(".")[0]) >= 2
+
+
+class Foreign:
+    def __init__(self, target, out_shape, out_dtype, bprop, reg_info):
+        self.name = target.name
+        self.is_python = target.func_type == "pyfunc"
+        self._func_type = target.func_type
+        self._declared = {"out_shape": out_shape, "out_dtype": out_dtype}
+        if self.is_python or reg_info is None:
+            self._check_declared()
+        self._counts = []
+        self.func = target.func
+        self.gradient = None
+        if self.is_python:
+            self._count("the function", self.func)
+            self.func = _pyfunc.checked(self.name, self.func, out_shape, out_dtype)
+        if bprop is not None:
+            self.gradient, count = _gradient.of_function(self.name, bprop)
+            self._counts.append(_counts.Count("its bprop", count, count))
+        for name, value in self._declared.items():
+            if _declared.is_function(value):
+                self._count(f"the function {name}", value)
+
+    def _check_declared(self) -> None:
+        why = (
+            "nothing else says the output of a Python function"
+            if self.is_python
+            else "its library was not built by Opwright, so nothing else says the output"
+        )
+        for name, value in self._declared.items():
+            if value is None:
+                raise _errors.make("CL020", f"{self.name}: {name} is missing; {why}")
+
+    def _count(self, what: str, function) -> None:
+        due = _counts.of_callable(what, function)
+        if due is not None:
+            self._counts.append(due)
+
+    def check_count(self, count: int) -> None:
+        _counts.check(self.name, count, self._counts)
+
+    def check(self, given: list[_abstract.Abstract]) -> None:
+        """What would be read as the tensor that it is not."""
+        self.check_count(len(given))
+        for i, each in enumerate(given):
+            if not self._takes(each):
+                raise _errors.make(
+                    "CL001",
+                    f"{self.name}: input {i} is {_words(each)}; {_TAKES[self._func_type]} is due",
+                )
+            if self.is_python and _NUMPY_HAS_NO_BFLOAT16 and each.dtype == "bfloat16":
+                raise _errors.make(
+                    "CL002",
+                    f"{self.name}: input {i} is bfloat16, which MindSpore cannot give to a Python "
+                    "function with numpy 2; cast it to float32",
+                )
+
+    def _takes(self, each: _abstract.Abstract) -> bool:
+        if each.kind in ("tensor", "number"):
+            return True
+        if self.is_python:
+            return False
+        if each.kind in ("tuple", "list"):
+            return bool(each.items) and all(item.kind == "tensor" for item in each.items)
+        return each.kind == "str"
+
+    def settle(self, arguments, given) -> tuple | None:
+        """Shapes and dtypes of the outputs for these arguments of __infer__; None where only
+        MindSpore knows."""
+        out_shape, out_dtype = self._declared.values()
+        if out_shape is None or out_dtype is None:
+            return None
+        for i, each in enumerate(given):
+            if not _abstract.is_known(each.shape):
+                raise _errors.make(
+                    "CL004",
+                    f"{self.name}: input {i} has shape {list(each.shape)}, unknown until run time; "
+                    "known dimensions are due, or a library built by Opwright, which infers them",
+                )
+        shapes = _declared.settle(self.name, out_shape, arguments, "shape")
+        dtypes = _declared.settle(self.name, out_dtype, arguments, "dtype")
+        counts = {"out_shape": len(shapes), "out_dtype": len(dtypes)}
+        _declared.check_counts(self.name, counts)
+        return shapes, dtypes
+
+    def is_nothing(self, arguments, given) -> bool:
+        """Whether a Python function has no element to make. MindSpore copies no array without
+        elements, neither in nor out."""
+        shapes, _ = self.settle(arguments, given)
+        empty = [not math.prod(shape) for shape in shapes]
+        if all(empty):
+            return True
+        for i, each in enumerate(given):
+            if not math.prod(each.shape):
+                self._refuse_empty(f"input {i} has shape {list(each.shape)}")
+        if any(empty):
+            self._refuse_empty(f"output {empty.index(True)} has shape {shapes[empty.index(True)]}")
+        return False
+
+    def _refuse_empty(self, what: str):
+        raise _errors.make(
+            "CL004",
+            f"{self.name}: {what}, and MindSpore exchanges no empty array with a Python function; "
+            "one that has an output with elements needs inputs and outputs that have some",
+        )
+
+
+class Nothing(ops.Custom):
+    """An operator all of whose outputs are empty: its function is not called. like: the primitive
+    that it stands for."""
+
+    def __init__(self, like):
+        function = f"{_bridge.LIBRARY}:opwright_nothing"
+        super().__init__(function, _bridge.never, _bridge.never, "aot")
+        self._like = like
+        _bridge.mark_unique(self)
+
+    def __infer__(self, *arguments):
+        return self._like.__infer__(*arguments)
+
+    def get_bprop(self):
+        return self._like.get_bprop()
+
+
+def _words(given: _abstract.Abstract) -> str:
+    if given.kind in ("tuple", "list", "dict", "str"):
+        return f"a {given.kind}"
+    return "None or of another framework (mindspore.Tensor converts an array)"
