@@ -153,6 +153,7 @@ class Checked(ops.Custom):
         foreign.check(given)
         if not foreign.is_python:
             return made
+        made._foreign.take(given)
         super(Checked, made).add_prim_attr("inputs_num", len(given))
         return Nothing(made) if foreign.is_nothing(arguments, given) else made
 

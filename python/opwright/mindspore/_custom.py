@@ -6,6 +6,7 @@ from __future__ import annotations
 from opwright import _errors
 from opwright.mindspore import _abstract, _graphs
 from opwright.mindspore._checked import Checked, made
+from opwright.mindspore._foreign import zero_dim
 from opwright.mindspore._verdict import Constant
 
 
@@ -47,11 +48,14 @@ class Custom(Checked):
             out_shape = out_dshape
         super().__init__(func, out_shape, out_dtype, func_type, bprop, reg_info)
         self.place = _Place(self)
+        self.__name__ = self._opwright_name
         self._primitives: dict = {}  # of a Python function
 
     def _construct(self, *inputs, **named):
         """Read by MindSpore's compiler."""
         return self.place(tuple(named.keys()), *inputs)(*inputs)
+
+    __code__ = _construct.__code__  # ms.grad wants it of a function, as it wants the name
 
     def __call__(self, *inputs, **named):
         self.check_call(len(inputs), named)
@@ -64,10 +68,10 @@ class Custom(Checked):
         return self._python_primitive(given)(*inputs)
 
     def _python_primitive(self, given):
-        """In PyNative mode: MindSpore takes the number of a Python function's inputs from the
-        primitive, so each number of them has one, and so have calls that compute nothing."""
+        """In PyNative mode: one for the calls that differ in the inputs' values and shapes only."""
         arguments = list(map(_abstract.as_infer, given))
-        kind = len(given), self._foreign.is_nothing(arguments, given)
+        nothing = self._foreign.is_nothing(arguments, given)
+        kind = len(given), nothing, *zero_dim(given).items()
         if kind not in self._primitives:
             self._primitives[kind] = self.primitive_for(arguments)
         return self._primitives[kind]
@@ -94,6 +98,10 @@ class Custom(Checked):
 
     def __reduce__(self):
         return made, (Custom, self._arguments, self._own_attrs)
+
+
+# Of op.__call__ MindSpore's compiler reads this.
+Custom.__call__.__wrapped__ = Custom._construct
 
 
 class _Place(Constant):

@@ -13,9 +13,11 @@ from opwright._operator import Operator
 from opwright.mindspore import _graphs
 from opwright.mindspore._call import Call, construct, forget_rules
 
-# MindSpore's compiler reads this method of an operator that it meets.
+# MindSpore's compiler reads this method of an operator that it meets, and of its __call__.
 Operator._mindspore_construct = construct
 Operator.__parse_method__ = "_mindspore_construct"
+Operator.__call__.__wrapped__ = construct
+Operator.__code__ = construct.__code__  # ms.grad wants it of a function
 
 
 # mindspore.rewrite, on which automatic mixed precision stands, reads the source of whatever a cell

@@ -14,6 +14,7 @@ import numpy as np
 from mindspore import ops
 
 from opwright import _errors
+from opwright._dtypes import name_of
 from opwright.mindspore import _abstract, _bridge, _counts, _declared, _gradient, _pyfunc
 
 _TAKES = {
@@ -36,7 +37,8 @@ class Foreign:
         self.gradient = None
         if self.is_python:
             self._count("the function", self.func)
-            self.func = _pyfunc.checked(self.name, self.func, out_shape, out_dtype)
+            self._zero_dim = {}
+            self.func = _pyfunc.checked(self.name, self.func, out_shape, out_dtype, self._zero_dim)
         if bprop is not None:
             self.gradient, count = _gradient.of_function(self.name, bprop)
             self._counts.append(_counts.Count("its bprop", count, count))
@@ -71,12 +73,24 @@ class Foreign:
                     "CL001",
                     f"{self.name}: input {i} is {_words(each)}; {_TAKES[self._func_type]} is due",
                 )
-            if self.is_python and _NUMPY_HAS_NO_BFLOAT16 and each.dtype == "bfloat16":
-                raise _errors.make(
-                    "CL002",
-                    f"{self.name}: input {i} is bfloat16, which MindSpore cannot give to a Python "
-                    "function with numpy 2; cast it to float32",
-                )
+            if each.kind == "tensor":
+                self._check_exchanged(f"input {i}", each.shape, each.dtype)
+
+    def _check_exchanged(self, which: str, shape, dtype: str) -> None:
+        """MindSpore makes no array or number of everything for a Python function."""
+        if not self.is_python:
+            return
+        if dtype == "bfloat16" and _NUMPY_HAS_NO_BFLOAT16:
+            what, cure = "bfloat16, with numpy 2", "cast to float32"
+        elif len(shape) == 0 and dtype.startswith(("bfloat", "complex")):
+            what, cure = f"{dtype} of shape []", "give it the shape [1]"
+        else:
+            return
+        raise _errors.make(
+            "CL002",
+            f"{self.name}: {which} is {what}, which MindSpore exchanges with no Python function; "
+            f"{cure}",
+        )
 
     def _takes(self, each: _abstract.Abstract) -> bool:
         if each.kind in ("tensor", "number"):
@@ -104,7 +118,13 @@ class Foreign:
         dtypes = _declared.settle(self.name, out_dtype, arguments, "dtype")
         counts = {"out_shape": len(shapes), "out_dtype": len(dtypes)}
         _declared.check_counts(self.name, counts)
+        for i, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
+            self._check_exchanged(f"output {i}", shape, name_of(dtype.element_type()))
         return shapes, dtypes
+
+    def take(self, given: list[_abstract.Abstract]) -> None:
+        """The calls to come of a Python function have such inputs."""
+        self._zero_dim.update(zero_dim(given))
 
     def is_nothing(self, arguments, given) -> bool:
         """Whether a Python function has no element to make. MindSpore copies no array without
@@ -126,6 +146,13 @@ class Foreign:
             f"{self.name}: {what}, and MindSpore exchanges no empty array with a Python function; "
             "one that has an output with elements needs inputs and outputs that have some",
         )
+
+
+def zero_dim(given: list[_abstract.Abstract]) -> dict[int, str]:
+    """Place and dtype of the 0-d tensors."""
+    return {
+        i: each.dtype for i, each in enumerate(given) if each.kind == "tensor" and each.shape == ()
+    }
 
 
 class Nothing(ops.Custom):

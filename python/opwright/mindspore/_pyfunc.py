@@ -12,11 +12,16 @@ from opwright.mindspore import _abstract, _declared
 from opwright.mindspore._dtypes import dtype_of
 
 
-def checked(name: str, function, out_shape, out_dtype):
+def checked(name: str, function, out_shape, out_dtype, zero_dim: dict[int, str]):
     """What is called, with its results compared with what out_shape and out_dtype say of them; as a
-    function that MindSpore can read."""
+    function that MindSpore can read. zero_dim: the dtypes of the inputs that are 0-d tensors, which
+    MindSpore hands over as Python numbers."""
 
     def call(*arrays):
+        arrays = [
+            np.asarray(array, zero_dim[i]) if i in zero_dim else array
+            for i, array in enumerate(arrays)
+        ]
         made = function(*arrays)
         results = made if isinstance(made, tuple) else (made,)
         given = [_abstract.as_infer(_given(array)) for array in arrays]
@@ -61,4 +66,4 @@ def _fit(name: str, result, shape, dtype):
         )
     # MindSpore reads no array of bfloat16, and copies bytes.
     made = result.view(np.uint16) if result.dtype.name == "bfloat16" else result
-    return np.ascontiguousarray(made)
+    return np.asarray(made, order="C")

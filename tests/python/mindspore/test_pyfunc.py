@@ -176,8 +176,50 @@ def test_bfloat16_in_and_out():
 @pytest.mark.skipif(not NUMPY_2, reason="right with numpy 1")
 @pytest.mark.parametrize("mode", FORWARD)
 def test_bfloat16_is_refused_where_numpy_has_none(mode):
-    with pytest.raises(RuntimeError, match=r"first: input 0 is bfloat16.*CL002"):
+    with pytest.raises(opwright.DTypeError, match=r"first: input 0 is bfloat16.*CL002"):
         forward(Custom(first, first, first), (Tensor(np.ones(3), ms.bfloat16),), mode)
+
+
+@pytest.mark.parametrize("dtype", [ms.float16, ms.float32, ms.float64, ms.int8, ms.uint64], ids=str)
+def test_0_d_tensors_come_and_go_as_arrays_of_their_dtype(dtype):
+    def squared(x):
+        assert isinstance(x, np.ndarray) and x.shape == ()
+        return np.square(x)
+
+    x = Tensor(3, dtype)
+    made = everywhere(Custom(squared, first, first), (x,))
+    assert made.values.dtype == dtype
+    close(made.values, np.array(9))
+
+
+def test_one_operator_with_and_without_dimensions():
+    op = Custom(np.add, first_of, first_of)
+    for x, y in ((draw(), draw()), (draw(2), draw()), (draw(2), 0.5), (draw(), 0.5)):
+        close(everywhere(op, (x, y)).values, wide(x) + wide(y))
+
+
+def test_vmap_by_slices():
+    op = Custom(np.multiply, first_of, first_of)
+    x, y = draw(3), draw(3)
+
+    def call(x, y):
+        return op(x, y)
+
+    close(ms.vmap(call)(x, y), wide(x) * wide(y))
+
+
+def complex_sum(x):
+    return np.complex64(x.sum())
+
+
+@pytest.mark.parametrize("mode", FORWARD)
+def test_what_mindspore_makes_no_number_of_is_refused(mode):
+    for dtype in (ms.bfloat16, ms.complex64) if not NUMPY_2 else (ms.complex64,):
+        words = rf"first: input 0 is {str(dtype).lower()} of shape \[\].*CL002"
+        with pytest.raises(opwright.DTypeError, match=words):
+            forward(Custom(first, first, first), (Tensor(1, ms.float32).astype(dtype),), mode)
+    with pytest.raises(opwright.DTypeError, match=r"output 0 is complex64 of shape \[\].*CL002"):
+        forward(Custom(complex_sum, [], ms.complex64), (draw(3),), mode)
 
 
 # ---- Tensors without elements --------------------------------------------------------------------
