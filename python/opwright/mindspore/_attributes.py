@@ -5,9 +5,39 @@ from __future__ import annotations
 
 import mindspore as ms
 
-from opwright import _arguments, _errors
+from opwright import _arguments, _core, _errors
 
 MINDSPORE = _arguments.Framework("mindspore", (ms.Tensor,), writes_out=False)
+
+
+# What MindSpore sets on any primitive (Primitive's and Cell's methods, data dump), and what its
+# compiler and its parallel code read of any.
+MINDSPORES_OWN = frozenset(
+    {
+        "async", "backward_prefetch", "batch_rank", "cell_id", "cust_aicpu", "do_mirror", "dump",
+        "forbid_reuse_result", "forward_end", "func_id", "fusion", "grad_scale", "group",
+        "in_layout", "in_strategy", "index", "input_names", "is_cell_recompute", "keep_alive",
+        "mean_flag", "micro_interleaved_add_flag", "ms_role", "no_eliminate", "not_delay_fusion",
+        "offload", "optimizer_end", "order_enforce_skip", "out_layout", "out_strategy",
+        "output_names", "parameter", "pipeline_end", "primitive_target", "rank_id", "recompute",
+        "recompute_comm_op", "self_define_shard", "side_effect_backprop",
+        "side_effect_backprop_mem", "side_effect_hidden", "side_effect_io", "side_effect_mem",
+        "side_effect_propagate", "slice_activation", "snapshot", "split_op", "stage",
+        "strategy_gen_mode", "target_param", "td_flag", "tft_report_before",
+    }
+)  # fmt: skip
+
+
+def named(definition, name: str):
+    """The attribute of this name; CL006 when there is none."""
+    for attr in definition.attrs:
+        if attr.name == name:
+            return attr
+    names = [attr.name for attr in definition.attrs]
+    text = f"{definition.name}: no attribute is named {name}; "
+    text += f"there are {', '.join(names)}" if names else "there are none"
+    near = _core.nearest(name, names) or _core.nearest(name, sorted(MINDSPORES_OWN))
+    raise _errors.make("CL006", f"{text}; did you mean {near}?" if near else text)
 
 
 def plain(op: str, attr, value):
@@ -51,4 +81,7 @@ def from_reg_info(definition, reg_info) -> dict:
         for item in reg_info.get("attr", [])
         if item.get("value") is not None and item["value"] != "all"
     }
-    return known(definition, values)
+    return {
+        name: plain(definition.name, named(definition, name), value)
+        for name, value in values.items()
+    }

@@ -12,7 +12,7 @@ from mindspore.common import dtype as mstype
 from opwright import _core, _errors
 from opwright._definition import OPTIONAL
 from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _target
-from opwright.mindspore._attributes import from_reg_info, plain
+from opwright.mindspore._attributes import MINDSPORES_OWN, from_reg_info, named, plain
 from opwright.mindspore._dtypes import tensor_type_of
 from opwright.mindspore._foreign import Foreign, Nothing
 
@@ -76,17 +76,43 @@ class Checked(ops.Custom):
 
     def add_prim_attr(self, name, value):
         """An attribute of the operator, or one of MindSpore's own."""
-        if self._own_attrs is not None:
-            self._own_attrs[name] = value
+        if self._own_attrs is None:  # MindSpore makes the primitive
+            return super().add_prim_attr(name, value)
+        if self._operator is None or self._is_mindspores(name):
+            if not _has(self._own_attrs, name, value):
+                self._own_attrs[name] = value
+                super().add_prim_attr(name, value)
+                self._attr_changed()
+            return self
+        attr = named(self._operator.definition, name)
+        self._own_attrs[name] = value
+        value = plain(self._opwright_name, attr, value)
+        if not _has(self._attrs, name, value):
+            self._attrs[name] = value
+            self._pass_attr(name, value)
+            self._attr_changed()
+        return self
+
+    def del_prim_attr(self, name):
+        """One of MindSpore's own goes; one of the operator has its default again."""
+        if self._operator is None or self._is_mindspores(name):
+            super().del_prim_attr(name)
+            self._own_attrs.pop(name, None)
+            self._attr_changed()
+            return self
+        attr = named(self._operator.definition, name)
+        return self.add_prim_attr(name, attr.default)
+
+    def _is_mindspores(self, name: str) -> bool:
+        """An operator may have attributes by these names too."""
+        own = (attr.name for attr in self._operator.definition.attrs)
+        return name in MINDSPORES_OWN and name not in own
+
+    def _attr_changed(self) -> None:
+        """What was known by the attributes is no more."""
         if self._operator is not None:
-            for attr in self._operator.definition.attrs:
-                if attr.name == name:
-                    self._attrs[name] = value = plain(self._opwright_name, attr, value)
-                    self._inferred.clear()
-                    self._gradient = None
-                    self._pass_attr(name, value)
-                    return self
-        return super().add_prim_attr(name, value)
+            self._inferred.clear()
+            self._gradient = None
 
     def _pass_attr(self, name: str, value) -> None:
         kind = next(a.type for a in self._operator.definition.attrs if a.name == name)
@@ -219,6 +245,11 @@ class Checked(ops.Custom):
     def copied(self, kind):
         """One of its own, a `kind` of primitive."""
         return made(kind, self._arguments, self._own_attrs)
+
+
+def _has(attrs: dict, name: str, value) -> bool:
+    """True, 1 and 1.0 are three values."""
+    return name in attrs and repr(attrs[name]) == repr(value)
 
 
 def made(kind, arguments: Arguments, attrs: dict):

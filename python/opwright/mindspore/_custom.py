@@ -48,6 +48,7 @@ class Custom(Checked):
             out_shape = out_dshape
         super().__init__(func, out_shape, out_dtype, func_type, bprop, reg_info)
         self.place = _Place(self)
+        self.mark = object()  # in _graphs
         self.__name__ = self._opwright_name
         self._primitives: dict = {}  # of a Python function
 
@@ -83,6 +84,11 @@ class Custom(Checked):
                 "CL001", f"{self._opwright_name}: inputs are given by position, not by name"
             )
 
+    def _attr_changed(self) -> None:
+        super()._attr_changed()
+        self._primitives.clear()
+        _graphs.forget(self.mark)
+
     def hold(self, operator) -> None:
         """The same operator by a handle that is open: the one before may have been closed."""
         if self._operator is not operator:
@@ -113,6 +119,5 @@ class _Place(Constant):
 
     def __infer__(self, named, *inputs):
         self._custom.check_call(len(inputs), named["value"])
-        if self._custom._operator is not None:
-            _graphs.meet(self._custom._operator)
+        _graphs.meet(self._custom.mark, self._custom._operator)
         return {"dtype": None, "shape": None, "value": self._custom.primitive_for(inputs)}

@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled functions hold the rules that were bound when they were compiled: they go when another
-is bound. MindSpore does not say which of them hold which operator, so all of them do; none for an
-operator that no graph has met."""
+"""Compiled functions hold the rules and attributes that there were when they were compiled: they go
+when there are others. MindSpore does not say which of them hold which operator, so all of them do;
+none for an operator that no graph has met."""
 
 from __future__ import annotations
 
 from mindspore.graph import api
 
 _executor = api._pynative_executor
-_met: set[int] = set()
+# Operators' numbers and, of each Custom, its mark.
+_met: set[object] = set()
 
 
-def meet(operator) -> None:
-    """A graph is compiled with the operator, and with the gradients of its gradient."""
-    found = set()
+def meet(mark: object, operator) -> None:
+    """A graph is compiled with a Custom, its operator and the gradients of its gradient."""
+    found = {mark}
     while operator is not None and operator.key not in found:
         found.add(operator.key)
         operator = operator.backward
     _met.update(found)
 
 
-def forget(key: int) -> None:
-    """A rule was bound to the operator."""
+def forget(key: object) -> None:
+    """A rule was bound to the operator, or the Custom has another attribute."""
     if key not in _met:
         return
     _met.clear()

@@ -33,19 +33,11 @@ def product(request, libraries):
 FORMS = {"itself": lambda op: op, "__call__": lambda op: op.__call__}
 
 
-def inside(f):
-    def call(x, y):
-        return ms.grad(f, (0, 1))(x, y)
-
-    return call
-
-
 GRADIENTS = {
     "grad": lambda f: ms.grad(f, (0, 1)),
     "value_and_grad": lambda f: lambda x, y: ms.value_and_grad(f, (0, 1))(x, y)[1],
     "grad of jit": lambda f: ms.grad(ms.jit(f), (0, 1)),
     "jit of grad": lambda f: ms.jit(ms.grad(f, (0, 1))),
-    "jit of a function with grad": lambda f: ms.jit(inside(f)),
     "grad of a cell": lambda f: ms.grad(Net(f), (0, 1)),
     "vjp": lambda f: lambda x, y: ms.vjp(f, x, y)[1](ms.ops.ones_like(x)),
 }
