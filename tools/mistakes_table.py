@@ -30,6 +30,15 @@ in silence": a result came, although the row says what is wrong with it.
 | mistake | PyNative | ms.jit | graph mode | Opwright, in all three |
 | --- | --- | --- | --- | --- |
 """
+_TAIL = """
+## What nobody sees
+
+`functools.partial(op, y)` that is made outside of the function that is differentiated: PyNative
+mode differentiates it, ms.jit and graph mode call it in Python from inside of the graph, where
+no gradient is recorded and nobody can see that one is wanted. The values are right and the
+gradient is zero, of every operator alike: MindSpore's own, a `def`, and Opwright's. Make the
+partial inside of the function, or write a `def`; both are right in every mode.
+"""
 
 
 def run_one(which: str, mode: str, index: int, library: str, folder: str) -> None:
@@ -100,6 +109,7 @@ def main() -> None:
                 )
             )
             print(f"| {row.name} | {' | '.join(theirs)} | {' / '.join(ours)} |")
+        print(_TAIL, end="")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ _NAMES = {
 }
 _NUMBERS = {"int": 0, "float": 0.0, "bool": False}
 # What a Python number is to MindSpore.
-_NUMBER_DTYPES = {"float": "float32", "int": "int64", "bool": "bool"}
+NUMBER_DTYPES = {"float": "float32", "int": "int64", "bool": "bool"}
 
 
 def of_value(value) -> Abstract:
@@ -76,7 +76,7 @@ def _of(shape, dtype, value) -> Abstract:
 def as_infer(each: Abstract) -> dict:
     """What __infer__ is given for a tensor, a number or a list of tensors, where all is known."""
     if each.kind == "number":
-        dtype = dtype_of(_NUMBER_DTYPES[type(each.value).__name__])
+        dtype = dtype_of(NUMBER_DTYPES[type(each.value).__name__])
         return {"shape": [], "dtype": dtype, "value": None}
     if each.items:
         items = list(map(as_infer, each.items))

@@ -35,7 +35,7 @@ def named(definition, name: str):
             return attr
     names = [attr.name for attr in definition.attrs]
     text = f"{definition.name}: no attribute is named {name}; "
-    text += f"there are {', '.join(names)}" if names else "there are none"
+    text += f"there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
     near = _core.nearest(name, names) or _core.nearest(name, sorted(MINDSPORES_OWN))
     raise _errors.make("CL006", f"{text}; did you mean {near}?" if near else text)
 

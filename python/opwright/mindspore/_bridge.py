@@ -94,9 +94,9 @@ class Like(ops.Custom):
 
 
 def _tensor_type(given):
-    """A Python number is float32, int64 or bool to MindSpore; nothing comes of an absent input."""
-    number = {"float": "float32", "int": "int64", "bool": "bool"}
-    return tensor_type_of(given.dtype or number.get(type(given.value).__name__, "float32"))
+    """Nothing comes of an absent input."""
+    number = _abstract.NUMBER_DTYPES.get(type(given.value).__name__, "float32")
+    return tensor_type_of(given.dtype or number)
 
 
 def _bits(number: float) -> int:

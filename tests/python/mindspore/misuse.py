@@ -3,10 +3,11 @@
 Opwright.
 
 Each row makes an operator of a class that is given, MindSpore's own or opwright's, and uses it.
-The test runs the rows with ours; tools/misuse_table.py runs both, each in a process of its own,
+The test runs the rows with ours; tools/mistakes_table.py runs both, each in a process of its own,
 and writes docs/mindspore-mistakes.md.
 """
 
+import functools
 import json
 import pathlib
 import subprocess
@@ -43,6 +44,7 @@ _METADEFS = [
     _metadef("fails", "xy"),
     _metadef("throws", "xy"),
     _metadef("throws_int", "xy"),
+    _metadef("multiple", "x") | {"attr": [{"name": "factor", "type": "int", "default_value": 1}]},
 ]
 _KERNEL = """
 class {name} : public OpKernelBase {{
@@ -62,6 +64,7 @@ _BODIES = {
     "FailsKernel": 'return Status::Error("the matrix is singular at row %d", static_cast<int>(i))',
     "ThrowsKernel": 'throw std::runtime_error("the table is empty")',
     "ThrowsIntKernel": "throw 7",
+    "MultipleKernel": 'c[i] = a[i] * static_cast<float>(in.Attr<int64_t>("factor"))',
 }
 
 
@@ -112,6 +115,10 @@ def product(x, y):
     return x * y
 
 
+def scaled(factor, x):
+    return factor * x
+
+
 class Use:
     """What a row works with: one class of Custom, one library, one mode."""
 
@@ -129,18 +136,19 @@ class Use:
 
     def run(self, op, *inputs):
         """The operator's result in this mode."""
-        return self._compiled(op)(*inputs).asnumpy()
+        return self.compiled(op)(*inputs).asnumpy()
 
     def gradients(self, op, *inputs, positions=None):
         """Its gradients by every input."""
         positions = tuple(range(len(inputs))) if positions is None else positions
-        grads = ms.grad(self._compiled(op), positions)(*inputs)
+        grads = ms.grad(self.compiled(op), positions)(*inputs)
         return [
             g if g is None else g.asnumpy()
             for g in (grads if isinstance(grads, tuple) else (grads,))
         ]
 
-    def _compiled(self, op):
+    def compiled(self, op):
+        """The operator as a function of this mode."""
         if self.mode == "graph":
             ms.set_context(mode=ms.GRAPH_MODE)
             return _Net(op)
@@ -427,6 +435,63 @@ _refused("another library, no bprop", "twice has no gradient", RuntimeError)(
 _refused("Python function, bprop returns too many", "3 gradients, 2 are due", RuntimeError)(
     lambda use: use.gradients(use.custom(product, first, first, "pyfunc", long), X, Y)
 )
+
+
+_NO_TENSOR = "input 1 is None or of another framework"
+for _name, _value, _due in (
+    ("None", None, _NO_TENSOR),
+    ("numpy array", np.ones(4, np.float32), _NO_TENSOR),
+    ("tuple", (1, 2), "input 1 is a tuple"),
+    ("text", "text", "input 1 is a str"),
+):
+    _refused(f"{_name} to a Python function", f"product: {_due}", ValueError)(
+        lambda use, value=_value: use.run(use.custom(product, first, first), X, value)
+    )
+_refused("too few inputs to a Python function", "1 input given", ValueError)(
+    lambda use: use.run(use.custom(product, first, first), X)
+)
+for _name, _value in (("None", None), ("numpy array", np.ones(4, np.float32))):
+    _refused(f"{_name} to another library", f"twice: {_NO_TENSOR}", ValueError)(
+        lambda use, value=_value: use.run(
+            use.custom(f"{foreign(use.folder)}:twice", first, first, "aot"), X, value
+        )
+    )
+_made_right("empty tensor to a Python function", [])(
+    lambda use: use.run(use.custom(product, first, first), vector(), vector())
+)
+_made_right("functools.partial as a Python function", [2, 4, 6, 8])(
+    lambda use: use.run(use.custom(functools.partial(scaled, np.float32(2)), first, first), X)
+)
+_made_right("ufunc as a Python function", _PRODUCT)(
+    lambda use: use.run(use.custom(np.multiply, first, first), X, Y)
+)
+
+
+@_made_right("attribute set after the first call", [[2, 4, 6, 8], [3, 6, 9, 12]])
+def _later(use):
+    op = use.op("multiple")
+    call = use.compiled(op)
+    made = []
+    for factor in (2, 3):
+        op.add_prim_attr("factor", factor)
+        made.append(call(X).asnumpy())
+    return made
+
+
+@_refused("attribute that the operator has not", "did you mean factor?", TypeError)
+def _misspelt(use):
+    op = use.op("multiple")
+    op.add_prim_attr("facter", 2)
+    return use.run(op, X)
+
+
+@_made_right("ms.grad of the operator itself", _GRADIENTS)
+def _itself(use):
+    op = use.op(bprop=right)
+    if use.mode == "graph":
+        ms.set_context(mode=ms.GRAPH_MODE)
+    call = ms.jit(op) if use.mode == "jit" else op
+    return [grad.asnumpy() for grad in ms.grad(call, (0, 1))(X, Y)]
 
 
 @_made_right("four operators of one function, declared apart", [[4, 1], [2, 2], [4, 1], [2, 2]])
