@@ -57,10 +57,14 @@ def run_one(which: str, mode: str, index: int, library: str, folder: str) -> Non
         same = row.right is not None and np.array_equal(np.array(result), np.array(row.right))
         said = "right" if same else "accepted in silence"
     except Exception as error:
-        text = str(error).strip()
-        lines = [line for line in text.split("\n") if line.strip(" -")]
-        said = f"{type(error).__name__}: {lines[0] if lines else '(no message)'}"
-    print("\nSAID " + said.replace(library, "libx.so").replace(folder, "FOLDER"), flush=True)
+        said = said_by(error, library, folder)
+    print("\nSAID " + said, flush=True)
+
+
+def said_by(error: Exception, library: str, folder: str) -> str:
+    lines = [line for line in str(error).strip().split("\n") if line.strip(" -")]
+    said = f"{type(error).__name__}: {lines[0] if lines else '(no message)'}"
+    return said.replace(library, "libx.so").replace(folder, "FOLDER")
 
 
 def outcome(which: str, mode: str, index: int, library: str) -> str:
@@ -87,6 +91,11 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def our_cell(said: str) -> str:
+    """Without what MindSpore puts around what a kernel says at run time."""
+    return cell(said.split("Error message is ")[-1])
+
+
 def main() -> None:
     import mindspore
     import misuse
@@ -103,10 +112,7 @@ def main() -> None:
         for index, row in enumerate(misuse.ROWS):
             theirs = [cell(jobs[index, "mindspore", mode].result()) for mode in misuse.MODES]
             ours = list(
-                dict.fromkeys(
-                    cell(jobs[index, "opwright", m].result().split("Error message is ")[-1])
-                    for m in misuse.MODES
-                )
+                dict.fromkeys(our_cell(jobs[index, "opwright", m].result()) for m in misuse.MODES)
             )
             print(f"| {row.name} | {' | '.join(theirs)} | {' / '.join(ours)} |")
         print(_TAIL, end="")

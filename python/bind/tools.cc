@@ -15,12 +15,13 @@ void InitTools(nb::module_& m) {
   m.def(
       "build",
       [](const std::vector<std::string>& sources, const std::string& output,
-         const std::string& march, const std::vector<std::string>& flags) {
+         const std::string& march, const std::vector<std::string>& flags, bool allow_no_metadef) {
         build::Request request;
         request.sources = sources;
         request.output = output;
         request.march = march;
         request.flags = flags;
+        request.allow_no_metadef = allow_no_metadef;
         Expected<build::Result> result = [&] {
           const nb::gil_scoped_release release;
           return build::Build(request);
@@ -29,7 +30,7 @@ void InitTools(nb::module_& m) {
         return nb::make_tuple(built.path, RenderAll(built.warnings));
       },
       nb::arg("sources"), nb::arg("output"), nb::arg("march"), nb::arg("flags"),
-      "Builds an operator library: its path, and warnings.");
+      nb::arg("allow_no_metadef"), "Builds an operator library: its path, and warnings.");
 
   // Both return the report as text for people and as JSON.
   m.def(

@@ -148,11 +148,15 @@ def pick(operator: Operator | str | os.PathLike, name: str | None, bprop) -> Ope
     return operator
 
 
-def build(source, out=None, *, march: str | None = None, flags=()) -> str:
+def build(
+    source, out=None, *, march: str | None = None, flags=(), allow_no_metadef: bool = False
+) -> str:
     """Builds an operator library from an operator folder, one source, or a list of sources.
 
     Returns the absolute path: `out`, or a file in the cache. Unchanged sources are not compiled
     again. `march` allows further instructions ("x86-64-v3", "native"); `flags` go to the compiler.
+    With `allow_no_metadef` a source may have none: kernels that the acl form binds later, or plain
+    extern "C" functions.
     Raises BuildError with diagnostics at the user's own lines, MetadefError for the metadef.
     """
     sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
@@ -163,6 +167,7 @@ def build(source, out=None, *, march: str | None = None, flags=()) -> str:
         _plain_path(out) if out is not None else "",
         march or "",
         list(flags),
+        allow_no_metadef,
     )
     _tell(remarks)
     return path

@@ -125,10 +125,10 @@ std::string ObjectPath(const Cache& cache, const std::string& key) {
 
 std::string WriteLog(const Cache& cache, const std::string& name, const std::string& command,
                      const std::string& output) {
-  const std::string text = StrCat(command, "\n\n", output);
+  // By the output: the command names files of the moment.
   std::string path =
-      JoinPath(cache.Logs(), StrCat(name, "-", Sha256Hex(text).substr(0, 12), ".log"));
-  return WriteFileAtomic(path, text, 0600).ok() ? path : "";
+      JoinPath(cache.Logs(), StrCat(name, "-", Sha256Hex(output).substr(0, 12), ".log"));
+  return WriteFileAtomic(path, StrCat(command, "\n\n", output), 0600).ok() ? path : "";
 }
 
 Expected<Compiled> CompileObject(const Cache& cache, const CompileJob& job, bool last_attempt) {

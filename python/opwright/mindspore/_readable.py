@@ -13,6 +13,7 @@ import functools
 import hashlib
 import importlib.util
 import inspect
+import linecache
 import os
 import sys
 import types
@@ -39,7 +40,10 @@ _MINDSPORE = os.path.dirname(ms.__file__)
 
 
 def module_of(text: str):
-    """A module of this text in a file of the cache, which is written once and stays."""
+    """A module of this text in a file of the cache, which is written once.
+
+    MindSpore reads the text, by linecache, also when the cache has been cleared since.
+    """
     name = "_opwright_" + hashlib.sha256(text.encode()).hexdigest()[:20]
     path = _cached.path_of(f"{name}.py")
     if not path.exists() or path.read_text() != text:
@@ -50,6 +54,7 @@ def module_of(text: str):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     sys.modules[name] = module
+    linecache.cache[str(path)] = (len(text), None, text.splitlines(keepends=True), str(path))
     return module
 
 

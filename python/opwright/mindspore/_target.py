@@ -9,12 +9,13 @@ import functools
 import hashlib
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+import mindspore
+
 from opwright import _core, _errors
-from opwright._library import build, pick
+from opwright._library import Library, build, load, only_forward
 from opwright._operator import Operator
 from opwright.mindspore import _cached
 
@@ -114,15 +115,18 @@ def _in_library(func) -> Target:
     if Path(path).suffix in (".cc", ".cpp", ".cu"):
         return _source(path, name)
     try:
-        return _ours(path, name)
+        library = load(path)
     except _errors.LoadError as error:
         if error.code != "LD007":  # a sound library, and not one of ours
             raise
         return Target(name, None, _foreign(path, name), "aot")
+    if not library.operators:  # of a source by MindSpore's interface
+        return Target(name, None, _foreign(path, name), "aot")
+    return _ours(library, name)
 
 
-def _ours(library: str, name: str) -> Target:
-    operator = pick(library, name or None, None)
+def _ours(library: Library, name: str) -> Target:
+    operator = library[name] if name else only_forward(library)
     return Target(operator.name, operator, None, "aot")
 
 
@@ -131,37 +135,15 @@ def _source(path: str, name: str) -> Target:
     if Path(path).suffix == ".cu":
         raise _errors.make("CL021", f"{path} is CUDA, which does not run on the CPU")
     if not os.path.isfile(path) or (Path(path).parent / "op.json").exists():
-        return _ours(build(path), name)
+        return _ours(load(build(path)), name)
     return Target(name, None, _foreign(_compiled(path), name), "aot")
 
 
 def _compiled(path: str) -> str:
-    """A source without metadef as a library in the cache, named by content. MindSpore itself
-    compiles once a process and file name, without optimization, and takes a failure for a success
-    the second time."""
-    import mindspore
-
+    """A source without metadef as a library in the cache. MindSpore itself compiles once a process
+    and file name, without optimization, and takes a failure for a success the second time."""
     include = Path(mindspore.__file__).parent / "include"
-    command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O2", "-shared", "-fPIC"]
-    command += ["-D_GLIBCXX_USE_CXX11_ABI=0", f"-I{include}", f"-I{Path(path).resolve().parent}"]
-    content = Path(path).read_bytes() + "\0".join(command).encode()
-    key = hashlib.sha256(content).hexdigest()[:20]
-    out = _cached.path_of(f"{Path(path).stem}-{key}.so")
-
-    def compile_to(own: Path) -> None:
-        done = subprocess.run(
-            [*command, path, "-o", str(own)], capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0:
-            lines = [line for line in done.stderr.splitlines() if "error" in line]
-            words = "; ".join(lines[:3] or done.stderr.splitlines()[:3])
-            raise _errors.make(
-                "BD013", f"{path} has no op.json beside it and does not compile: {words}"
-            )
-
-    if not out.exists():
-        _cached.place(out, compile_to)
-    return str(out)
+    return build(path, flags=[f"-I{include}", "-D_GLIBCXX_USE_CXX11_ABI=0"], allow_no_metadef=True)
 
 
 # The content that each path had when it was first given to MindSpore, which keeps what it has

@@ -79,7 +79,7 @@ def library(folder: pathlib.Path) -> str:
     return opwright.build(folder)
 
 
-_FOREIGN = """
+FOREIGN = """
 extern "C" int twice(int, void** params, int* ndims, long** shapes, const char**, void*, void*) {
   long n = 1;
   for (int k = 0; k < ndims[0]; ++k) n *= shapes[0][k];
@@ -95,19 +95,19 @@ def foreign(folder: pathlib.Path) -> str:
     path = folder / "libforeign.so"
     if not path.exists():
         command = ["c++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(path)]
-        subprocess.run(command, input=_FOREIGN, text=True, check=True)
+        subprocess.run(command, input=FOREIGN, text=True, check=True)
     return str(path)
 
 
 def foreign_source(folder: pathlib.Path) -> str:
     path = folder / "foreign.cc"
-    path.write_text(_FOREIGN)
+    path.write_text(FOREIGN)
     return str(path)
 
 
 def broken_source(folder: pathlib.Path) -> str:
     path = folder / "broken.cc"
-    path.write_text(_FOREIGN.replace("long n = 1;", "long n = one;"))
+    path.write_text(FOREIGN.replace("long n = 1;", "long n = one;"))
     return str(path)
 
 

@@ -2,6 +2,7 @@
 """Every row of misuse.py with opwright.mindspore.Custom, in every mode: the same words, or
 right."""
 
+import importlib.util
 import re
 
 import misuse
@@ -15,6 +16,23 @@ from opwright.mindspore import Custom
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     return misuse.library(tmp_path_factory.mktemp("misuse") / "operators")
+
+
+def load_table():
+    spec = importlib.util.spec_from_file_location("table", ROOT / "tools" / "mistakes_table.py")
+    table = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(table)
+    return table
+
+
+TABLE = load_table()
+PAGE = dict(
+    re.findall(
+        r"^\| (.+?) \| .* \| (.+) \|$",
+        (ROOT / "docs" / "mindspore-mistakes.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+)
 
 
 def first_line(error: Exception) -> str:
@@ -31,12 +49,15 @@ def test_every_mode_says_the_same(row, library, tmp_path):
         if row.due is None:
             result = row.use(use)
             np.testing.assert_array_equal(np.array(result), np.array(row.right), mode)
+            assert PAGE[row.name] == "right"
             continue
         with pytest.raises(row.error) as caught:
             row.use(use)
         said[mode] = first_line(caught.value)
         assert row.due in said[mode], f"{mode}: {caught.value}"
         assert said[mode].rstrip().endswith("]"), f"{mode}: no id in: {caught.value}"
+        page = TABLE.our_cell(TABLE.said_by(caught.value, library, str(tmp_path)))
+        assert PAGE[row.name] == page, "run tools/mistakes_table.py"
     assert len(set(said.values())) <= 1, said
 
 

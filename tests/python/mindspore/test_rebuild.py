@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from calls import draw, wide
 from mindspore import Tensor
+from misuse import FOREIGN, first
 from modes import FORWARD, Net, close, everywhere, forward, gradient, mode_of
 from operator_libraries import write_operator
 from operators import GROW, GROW_SOURCE
@@ -209,3 +210,12 @@ def test_a_copy_of_a_custom_is_of_the_same_content(tmp_path):
     close(Custom(f"{path}:grow", func_type="aot")(x), due * 3 / 2, 1e-6)
     with pytest.raises(opwright.LoadError, match="SHA-256"):
         pickle.loads(pickle.dumps(op))
+
+
+def test_a_source_is_built_again_when_its_header_changes(tmp_path):
+    source, header = tmp_path / "times.cc", tmp_path / "factor.h"
+    source.write_text(f'#include "factor.h"\n{FOREIGN.replace("= 2 *", "= FACTOR *")}')
+    for factor in (2, 7):
+        header.write_text(f"#define FACTOR {factor}\n")
+        op = Custom(f"{source}:twice", first, first, "aot")
+        assert op(Tensor(np.ones(3, np.float32))).asnumpy().tolist() == [factor] * 3
