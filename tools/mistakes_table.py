@@ -87,6 +87,7 @@ def outcome(which: str, mode: str, index: int, library: str) -> str:
 def cell(text: str) -> str:
     text = re.sub(r"/[^\s'\":]*/(?=[^\s/'\":]+)", "", text)  # folders of this machine
     text = re.sub(r" at 0x[0-9a-f]+", "", text)
+    text = re.sub(r"-[0-9a-f]{12}\.log", ".log", text)
     text = text if len(text) <= 160 else text[:157] + "..."
     return text.replace("|", "\\|").replace("\n", " ")
 

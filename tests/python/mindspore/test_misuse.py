@@ -42,7 +42,8 @@ def first_line(error: Exception) -> str:
 
 
 @pytest.mark.parametrize("row", misuse.ROWS, ids=lambda row: row.name)
-def test_every_mode_says_the_same(row, library, tmp_path):
+def test_every_mode_says_the_same(row, library, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # as the page's processes
     said = {}
     for mode in misuse.MODES:
         use = misuse.Use(Custom, library, mode, tmp_path)
