@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[3]
 FENCE = re.compile(r"^(?:`([^\s`]+)`\n\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = ("bash", "python")
+# Set-up and the checkout's own targets: other tests run those.
+NOT_HERE = re.compile(r"^(make|pip install|git clone)\b", re.MULTILINE)
 
 
 class Block(NamedTuple):
@@ -36,8 +39,12 @@ def prose(page: Path) -> str:
     return FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
-def run_page(page: Path, folder: Path, skip=()) -> list[str]:
-    """Runs the blocks of the page in the folder; returns what was run. skip: words of blocks."""
+def skipped(block: Block) -> bool:
+    return block.language in RUN and not block.file and NOT_HERE.search(block.text) is not None
+
+
+def run_page(page: Path, folder: Path) -> list[str]:
+    """Runs the blocks of the page in the folder, but for those skipped; returns what was run."""
     ran, printed = [], None
     for block in blocks(page):
         where = f"{page.name}:{block.line}"
@@ -46,10 +53,9 @@ def run_page(page: Path, folder: Path, skip=()) -> list[str]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text, encoding="utf-8")
             printed = None
-        elif block.language in ("bash", "python"):
-            if any(words in block.text for words in skip):
-                printed = None
-                continue
+        elif skipped(block):
+            printed = None
+        elif block.language in RUN:
             command = {
                 "bash": [
                     "bash",
