@@ -36,7 +36,7 @@ Error NoMetadef(const std::string& place) {
                       others.empty() ? "" : StrCat(", only ", JoinAnd(others)), "; ",
                       others.size() == 1
                           ? StrCat("rename it to ", kMetadefName, ", or give it with the sources")
-                          : "write one (opwright new shows the form), or give a .json file"));
+                          : "write one (docs/metadef.md shows the form), or give a .json file"));
 }
 
 Expected<Inputs> FromFolder(const std::string& folder, bool allow_no_metadef) {

@@ -128,6 +128,8 @@ TEST_F(Builds, WhatIsMissingIsNamed) {
   Write("bare/k.cpp", Source("2"));
   Write("bare/element.json", Metadef());
   EXPECT_SAYS(Refused("bare", "BD006"), "rename it to op.json");
+  Write("source/k.cpp", Source("2"));
+  EXPECT_SAYS(Refused("source", "BD006"), "docs/metadef.md shows the form");
   WriteOperator("none", "2");
   Write("none/k.cpp", "int f() { return 0; }\n");
   EXPECT_SAYS(Refused("none", "BD008"), "class ScaleKernel : public OpKernelBase");
