@@ -3,11 +3,14 @@
 
     python tools/benchmarks_page.py [--results build/bench-results]
 
-Reads two formats: Google Benchmark's JSON (*_bench of C++), and of bench/*_bench.py
+Reads three formats: Google Benchmark's JSON (*_bench of C++); of call_bench.py and
+mindspore_bench.py
     {"machine": {...}, "command": "...",
      "rows": [{"name", "value", "unit", "peer", "peer_value", "ratio", "goal"}]}
-where peer, peer_value, ratio and goal may be absent. A goal is an upper bound of the value.
- Prints the path of the page last.
+where peer, peer_value, ratio and goal may be absent and a goal is an upper bound of the value; and
+of torch_bench.py
+    {"machine": {...}, "command": "...", "results": {measurement: {way: seconds}}}
+Prints the path of the page last.
 """
 
 from __future__ import annotations

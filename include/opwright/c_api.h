@@ -380,7 +380,7 @@ OpwrightError* opwright_operator_call(OpwrightOperator* op, const OpwrightArgume
                                       int32_t num_outputs, const OpwrightAttr* attrs,
                                       int32_t num_attrs);
 
-/* The shape and dtype of each output: result[i] holds room for OPWRIGHT_MAX_RANK dimensions. */
+/* The shape and dtype of each output: outputs[i] holds room for OPWRIGHT_MAX_RANK dimensions. */
 typedef struct OpwrightShape {
   int32_t ndim;
   OpwrightDType dtype;

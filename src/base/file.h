@@ -41,7 +41,8 @@ Status MakeFolders(const std::string& path, int mode = 0755);
 // "cannot read lib.so: No such file or directory (resolved to /x/lib.so, working folder /x)"
 std::string DescribeMissing(std::string_view given, std::string_view verb, int error_number);
 
-// An exclusive lock between processes and threads on a file that it makes; freed with the object.
+// A lock between processes and threads on a file that it makes: held alone, or shared by those who
+// ask for kShared. Freed with the object.
 class FileLock {
  public:
   enum class Kind { kAlone, kShared };

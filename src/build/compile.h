@@ -50,7 +50,7 @@ Expected<Compiled> CompileObject(const Cache& cache, const CompileJob& job, bool
 std::string WriteLog(const Cache& cache, const std::string& name, const std::string& command,
                      const std::string& output);
 
-// The hash of Opwright's version and interface, the first field of every key.
+// Opwright's version and interface in plain text, the first field of every key.
 std::string BuildIdentity();
 
 }  // namespace opwright::build

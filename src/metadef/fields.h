@@ -78,8 +78,7 @@ class ObjectFields {
 ObjectFields CheckObject(Checker& checker, ObjectKind kind, const JsonValue& object,
                          const std::string& path);
 
-// ", expected ...; did you mean": the nearest of the names as a hint, or all of them when they are
-// few.
+// A hint: write "NEAREST", "known are ..." when none is near and they are few, or "".
 std::string SuggestName(std::string_view word, std::span<const std::string_view> names);
 
 }  // namespace opwright::metadef
