@@ -4,9 +4,13 @@
 
 struct Kernel : opwright::OpKernelBase {
 #ifdef MISUSE
-  opwright::Status compute(const opwright::OpKernelInput&, opwright::OpKernelOutput*) { return opwright::SUCCESS; }
+  opwright::Status compute(const opwright::OpKernelInput&, opwright::OpKernelOutput*) {
+    return opwright::SUCCESS;
+  }
 #else
-  opwright::Status Compute(const opwright::OpKernelInput&, opwright::OpKernelOutput*) override { return opwright::SUCCESS; }
+  opwright::Status Compute(const opwright::OpKernelInput&, opwright::OpKernelOutput*) override {
+    return opwright::SUCCESS;
+  }
 #endif
 };
 OPWRIGHT_KERNEL(misspelt, Kernel)
