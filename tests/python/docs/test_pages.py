@@ -84,3 +84,15 @@ def test_links_name_files_that_are_there():
             if not (page.parent / link).exists():
                 missing.append(f"{page.relative_to(ROOT)}: {link}")
     assert not missing, "\n".join(missing)
+
+
+def test_the_changes_hold_no_measured_figures():
+    """They grow old: docs/benchmarks.md is written anew, from results."""
+    figure = re.compile(r"\d\s*(?:times|ns|us|ms|s|seconds|minutes|%)(?!\w)")
+    wrong = [
+        f"{file.name}: {line}"
+        for file in sorted((ROOT / "changelog").glob("*.md"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if figure.search(line)
+    ]
+    assert not wrong, "\n".join(wrong)
