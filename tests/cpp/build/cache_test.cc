@@ -259,6 +259,27 @@ TEST_F(BuildCache, AReadOnlyCacheIsReplacedWithAWarning) {
   ASSERT_EQ(system(StrCat("chmod -R u+w '", Path("cache"), "'").c_str()), 0);
 }
 
+TEST_F(BuildCache, ALockThatCannotBeOpenedIsAnError) {
+  WriteOperator("op", "2");
+  ASSERT_TRUE(MakeFolders(Path("cache/lock/entries"), 0700).ok());
+  ASSERT_EQ(chmod(Path("cache").c_str(), 0700), 0);
+  EXPECT_SAYS(Refused("op", "CA003"), Path("cache/lock/entries"));
+  EXPECT_EQ(ClearCache(CacheFolderPath()).error().id, "CA003");
+}
+
+TEST_F(BuildCache, ASourceThatNeverRestsIsRefused) {
+  WriteOperator("op", "2");
+  const std::string source = Path("op/k.cpp");
+  Write("editing",
+        StrCat("#!/bin/sh\ncase \"$*\" in *' -c '*) echo // >> '", source,
+               "' ;; esac\nexec /usr/bin/c++ \"$@\"\n"),
+        0755);
+  SetEnv("CXX", Path("editing"));
+  EXPECT_SAYS(Refused("op", "BD028"), source + " changes while it is compiled");
+  SetEnv("CXX", std::nullopt);
+  EXPECT_EQ(Factor(), 2);
+}
+
 TEST_F(BuildCache, ClearingRemovesWhatWasBuiltAndNothingElse) {
   WriteOperator("op", "2");
   ASSERT_BUILT(BuildOf("op"));

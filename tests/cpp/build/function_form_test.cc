@@ -187,6 +187,17 @@ TEST_F(FunctionKernels, AColumnThatDoesNotFitIsReportedAtTheMarker) {
 }
 
 // The metadef has x, y -> z with an attribute gain.
+TEST_F(FunctionKernels, WithoutAMetadefAreRefusedAtTheMarker) {
+  Write("k.cpp",
+        "#include <opwright/kernel.h>\n"
+        "void Twice(opwright::View<const float> x, opwright::View<float> y) { y(0) = 2 * x(0); }\n"
+        "OPWRIGHT_FUNCTION(twice, Twice)\n");
+  auto built = Plain({"k.cpp"});
+  ASSERT_FALSE(built.ok());
+  EXPECT_EQ(built.error().id, "BD023");
+  EXPECT_SAYS(built.error().message, Path("k.cpp") + ":3: OPWRIGHT_FUNCTION(twice, ...)");
+}
+
 TEST_F(FunctionKernels, WhoseParametersHaveTheMetadefsNamesInAnotherOrderAreRefused) {
   const auto param = [](const char* name) {
     return StrCat("{\"name\": \"", name, "\", \"dtype\": [\"float32\"], \"shape\": [-1]}");

@@ -78,6 +78,14 @@ TEST(MindSporeReduce, IntegersAreNoGradients) {
             "tensor is due [GR006]");
 }
 
+TEST(MindSporeReduce, ARowOfAnotherLengthIsAMistakeOfOurs) {
+  Tensor grad(kF32, {3}), result(kF32, {3});
+  FakeExtra extra;
+  Row row({{grad, "float32"}, {result, "float32"}});
+  EXPECT_EQ(Called(&opwright_reduce, row, extra),
+            "MindSpore gave 2 tensors where a gradient, an input and a result are due [IN001]");
+}
+
 TEST(MindSporeReduce, TheResultHasTheInputsShape) {
   FakeExtra extra;
   Row row = Row::OfShapes({{2, 3}, {3}});

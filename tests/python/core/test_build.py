@@ -2,6 +2,7 @@
 """The build on the command line: what it prints, what it makes, how it fails."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -157,6 +158,19 @@ def test_wrong_use_of_aoc_shows_the_usage(folder, words, said):
     result = run(AOC, *words, cwd=folder)
     assert result.returncode == 2
     assert said in result.stderr and "usage: aoc" in result.stderr
+    assert "[BD024]" in result.stderr
+
+
+def test_an_opwright_that_is_not_complete_says_so(folder, tmp_path):
+    """Without the entry archive and the headers beside it."""
+    library = tmp_path / "package/_lib"
+    library.mkdir(parents=True)
+    for name in ("opwright", "libopwright.so"):
+        shutil.copy(BINARY.with_name(name), library)
+    result = run(library / "opwright", "build", folder)
+    assert result.returncode == 1
+    assert "this Opwright is not complete" in result.stderr and "[BD017]" in result.stderr
+    assert str(library / "libopwright_entries.a") in result.stderr
 
 
 def test_no_compiler(folder, monkeypatch):

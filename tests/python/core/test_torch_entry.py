@@ -84,3 +84,26 @@ def test_a_guard_that_cannot_be_set_is_said_with_words(fake, refuse, failing):
     assert done.returncode == 0, done.stderr
     words = done.stderr.partition("registers no operator in PyTorch: ")[2]
     assert "PyTorch refused it" in words
+
+
+def test_what_does_not_enter_a_framework_is_said(python, fake, refuse):
+    said = python(
+        """
+        import ctypes, sys, opwright
+        library = opwright.load(sys.argv[2])._core
+        def refused(framework):
+            try:
+                library.enter(framework, "")
+            except opwright.Error as error:
+                print(error)
+        refused("another")
+        torch = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
+        torch.fake_fail(b"impl CPU")
+        refused("torch")
+        """,
+        fake,
+        refuse,
+    )
+    without, failed = said.splitlines()
+    assert without.endswith("has no entry for another [RG010]")
+    assert "cannot register in torch: " in failed and failed.endswith("[RG010]")

@@ -297,13 +297,15 @@ _made_right("bprop is a lambda inside of the call", _GRADIENTS)(
 )
 
 for _type in ("akg", "hybrid", "tvm"):
-    _refused(f'library with func_type="{_type}"', "not supported yet", TypeError)(
+    _refused(f'library with func_type="{_type}"', 'use func_type="aot" [CL021]', TypeError)(
         lambda use, kind=_type: use.run(use.custom(f"{use.library}:mul", first, first, kind), X, Y)
     )
-_refused('library with func_type="tbe"', "does not run on the CPU", TypeError)(
-    lambda use: use.run(use.custom(f"{use.library}:mul", first, first, "tbe"), X, Y)
-)
-_refused('func_type="customise"', "did you mean 'customize'", TypeError)(
+_refused(
+    'library with func_type="tbe"',
+    'does not run on the CPU; use "aot" or "pyfunc" [CL021]',
+    TypeError,
+)(lambda use: use.run(use.custom(f"{use.library}:mul", first, first, "tbe"), X, Y))
+_refused('func_type="customise"', "did you mean 'customize'? [CL021]", TypeError)(
     lambda use: use.run(use.custom("mul", first, first, "customise"), X, Y)
 )
 _refused("library without func_type", 'write func_type="aot"', TypeError)(

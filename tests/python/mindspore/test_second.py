@@ -113,7 +113,7 @@ def test_where_the_backward_operator_has_no_gradient_it_is_refused(libraries, na
     for mode, error in verdicts.items():
         with pytest.raises(opwright.GradientError, match=f"{name}_grad") as caught:
             raise error or AssertionError(f"{mode} gave a second derivative")
-        assert caught.value.code.startswith("GR")
+        assert caught.value.code == "GR021"
         assert str(error) == str(verdicts["pynative"]), mode
     # The first derivative is none the worse for it.
     close(gradient(loss, (x,)), 2 * wide(x) if name == "square" else -1 / wide(x) ** 2)

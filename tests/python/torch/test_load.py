@@ -296,3 +296,9 @@ assert model(torch.full((3,), 3.0)).tolist() == [9, 9, 9]
         status=1,
     )
     assert "square" in missing.stderr
+
+
+def test_a_pytorch_that_is_too_old_is_refused_by_name(run_python):
+    code = 'import torch; torch.__version__ = "2.9.1"; import opwright'
+    words = "opwright.torch needs PyTorch 2.10 or newer, this is 2.9.1 [RG010]"
+    assert words in run_python(code, status=1).stderr
