@@ -18,5 +18,3 @@ html_title = f"Opwright {release}"
 myst_heading_anchors = 3
 # Links of README.md name files of the repository, which are no pages.
 suppress_warnings = ["myst.xref_missing", "myst.header"]
-# A page of the repository that has not been written yet takes no page here.
-exclude_patterns = [] if (root / "ARCHITECTURE.md").exists() else ["architecture.md"]
