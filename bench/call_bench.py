@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+from timing import minimum
 
 import opwright
-from opwright._timing import minimum
 
 ROOT = Path(__file__).resolve().parents[1]
 OPERATOR = ROOT / "examples" / "fused_add_scale"

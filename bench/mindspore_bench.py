@@ -11,17 +11,18 @@ been read: PyNative mode only starts operators. The least time of all rounds cou
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import pathlib
 import platform
 import subprocess
 import sys
-import time
 
 import mindspore as ms
 import numpy as np
 from mindspore import ops
+from timing import least
 
 import opwright
 from opwright.mindspore import Custom
@@ -108,15 +109,8 @@ def measure(size: int, rounds: int, inner: int) -> dict[str, dict[str, float]]:
         for name, call in calls.items():
             for given, wanted in zip(_tuple(call(*inputs)), _tuple(due), strict=True):
                 np.testing.assert_allclose(given.asnumpy(), wanted.asnumpy(), 1e-5, err_msg=name)
-        best = dict.fromkeys(calls, float("inf"))
-        for _ in range(rounds):
-            for name, call in calls.items():
-                started = time.perf_counter()
-                for _ in range(inner):
-                    result = call(*inputs)
-                read(result)
-                best[name] = min(best[name], (time.perf_counter() - started) / inner)
-        results[way] = best
+        bound = {name: functools.partial(call, *inputs) for name, call in calls.items()}
+        results[way] = least(bound, rounds, inner, finish=read)
     return results
 
 

@@ -15,9 +15,9 @@ import argparse
 import json
 import pathlib
 import platform
-import time
 
 import torch
+from timing import least
 from torch.utils import cpp_extension
 
 import opwright
@@ -135,18 +135,6 @@ def contenders() -> dict:
     }
 
 
-def measure(calls: dict, rounds: int, inner: int) -> dict:
-    """The least seconds a call, over interleaved rounds."""
-    best = dict.fromkeys(calls, float("inf"))
-    for _ in range(rounds):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            for _ in range(inner):
-                call()
-            best[name] = min(best[name], (time.perf_counter() - start) / inner)
-    return best
-
-
 def scenarios(size: int) -> dict:
     """Scenario -> contender -> a call without arguments."""
 
@@ -190,7 +178,7 @@ def main() -> None:
     torch.set_num_threads(1)
 
     results = {
-        scenario: measure(calls, options.rounds, options.inner)
+        scenario: least(calls, options.rounds, options.inner)
         for scenario, calls in scenarios(options.size).items()
     }
     for scenario, times in results.items():

@@ -23,7 +23,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from support_table import ROOT, replaced
+from marked import ROOT, replaced
 
 BEGIN = "<!-- measured numbers: tools/benchmarks_page.py -->"
 END = "<!-- end of the measured numbers -->"

@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
+from marked import ROOT, replaced
+
 BEGIN = "<!-- support table: tools/support_table.py -->"
 END = "<!-- end of the support table -->"
 
@@ -141,14 +142,6 @@ def table(found: list[Result]) -> str:
         cells = " | ".join(cell(found, row, column) for column in COLUMNS)
         lines.append(f"| {row} | {cells} |")
     return "\n".join(lines)
-
-
-def replaced(text: str, begin: str, end: str, block: str) -> str:
-    """The text with what stands between the two markers replaced; both must be there once."""
-    if text.count(begin) != 1 or text.count(end) != 1:
-        raise SystemExit(f"error: the markers {begin} and {end} do not stand in the file once each")
-    head, rest = text.split(begin)
-    return f"{head}{begin}\n{block}\n{end}{rest.split(end)[1]}"
 
 
 def main() -> int:

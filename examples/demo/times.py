@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from compare import native
-
-from opwright._timing import minimum
 
 SHAPES = ((8,), (32, 128), (256, 1024), (1024, 4096))
 CALLS = ("forward", "backward")
@@ -32,6 +31,12 @@ def time_both(function: Callable, repetitions: int) -> list[Timing]:
         for what, peer, ours in zip(CALLS, times(native, shape, repetitions), own, strict=True):
             rows.append(Timing(shape, what, peer, ours))
     return rows
+
+
+def minimum(call: Callable, repetitions: int) -> float:
+    """Seconds for one call: the least of measurements of about 2 ms."""
+    calls = max(1, int(0.002 / max(timeit.timeit(call, number=1), 1e-7)))
+    return min(timeit.repeat(call, repeat=repetitions, number=calls)) / calls
 
 
 def times(function: Callable, shape, repetitions: int) -> tuple[float, float]:

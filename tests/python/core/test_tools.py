@@ -69,7 +69,8 @@ def ctest_ids():
             yield f"{of_suite[suite]}/{suite}.{name}/0" if kind == "_P" else f"{suite}.{name}"
 
 
-def test_every_piece_of_evidence_is_a_test_that_is_there():
+def test_every_piece_of_evidence_is_a_test_that_is_there(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
     table = runpy.run_path(str(ROOT / "tools/support_table.py"))
     ids = {
         table["NUMPY"]: list(python_ids("core")),
@@ -160,7 +161,7 @@ def test_a_file_without_markers_is_refused(tmp_path):
     assert "markers" in done.stderr
 
 
-def test_benchmarks_of_both_formats_are_written_with_goal_and_ratio(tmp_path):
+def test_benchmarks_of_every_format_are_written_with_goal_and_ratio(tmp_path):
     results = tmp_path / "results"
     results.mkdir()
     own = {
@@ -179,6 +180,10 @@ def test_benchmarks_of_both_formats_are_written_with_goal_and_ratio(tmp_path):
             {"context": {}, "benchmarks": [{"name": "Call/8", "real_time": 40, "time_unit": "ns"}]}
         )
     )
+    seconds = {"call": {"C++ TORCH_LIBRARY": 2e-6, "lib.op": 5e-6}}
+    (results / "torch_bench.json").write_text(
+        json.dumps({"machine": {}, "command": "python y", "results": seconds})
+    )
     (tmp_path / "README.md").write_text(NUMBERS)
     page = tmp_path / "benchmarks.md"
     done = run(
@@ -194,4 +199,5 @@ def test_benchmarks_of_both_formats_are_written_with_goal_and_ratio(tmp_path):
     assert done.stdout.splitlines()[-1] == str(page)
     assert "| numpy call | 0.6 | us | add | 0.3 | 2 | 0.5 | **no** |" in page.read_text()
     assert "| Call/8 | 40 | ns |" in page.read_text()
+    assert "call, 8 float32: lib.op | 5 | us | C++ TORCH_LIBRARY | 2 | 2.5 |" in page.read_text()
     assert "Not measured yet" in (tmp_path / "README.md").read_text()
