@@ -74,3 +74,15 @@ def test_public_text_is_free_of(pattern):
             if pattern.search(line):
                 wrong.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
     report(wrong)
+
+
+def test_examples_use_public_names_only():
+    private = re.compile(r"\bopwright(?:\.\w+)*(?:\._(?!_)| import _)")
+    report(
+        [
+            f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+            for path in sorted((ROOT / "examples").rglob("*.py"))
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+            if private.search(line)
+        ]
+    )
