@@ -61,7 +61,6 @@ void InitErrors(nb::module_& m);
 void InitLibrary(nb::module_& m);
 void InitNumpy(nb::module_& m);
 void InitDef(nb::module_& m);
-void InitGradient(nb::module_& m);
 void InitMemory(nb::module_& m);
 void InitAcl(nb::module_& m);
 void InitTools(nb::module_& m);

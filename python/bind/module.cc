@@ -13,7 +13,6 @@ NB_MODULE(_core, m) {
   opwright::python::InitNumpy(m);
   opwright::python::InitLibrary(m);
   opwright::python::InitDef(m);
-  opwright::python::InitGradient(m);
   opwright::python::InitMemory(m);
   opwright::python::InitAcl(m);
   opwright::python::InitTools(m);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A gradient by the core on numpy arrays: what frameworks without roles of their own run, and what
-// their adapters are held against.
-#include "attr_value.h"
+// The module core_gradient of the tests: a gradient by the core on numpy arrays, which PyTorch's
+// adapter is held against.
 #include "base/text.h"
-#include "bind.h"
-#include "numpy_array.h"
+#include "python/bind/attr_value.h"
+#include "python/bind/bind.h"
+#include "python/bind/numpy_array.h"
 
 namespace opwright::python {
 namespace {
@@ -57,10 +57,12 @@ void CallGradient(PyOperator& self, const Groups& inputs, const Groups& outputs,
 
 }  // namespace
 
-void InitGradient(nb::module_& m) {
-  m.def("call_gradient", &CallGradient, nb::arg("operator"), nb::arg("inputs"), nb::arg("outputs"),
-        nb::arg("attrs"), nb::arg("output_grads"), nb::arg("input_grads"),
+}  // namespace opwright::python
+
+NB_MODULE(core_gradient, m) {
+  namespace nb = nanobind;
+  opwright::python::ImportNumpy();
+  m.def("call_gradient", &opwright::python::CallGradient, nb::arg("operator"), nb::arg("inputs"),
+        nb::arg("outputs"), nb::arg("attrs"), nb::arg("output_grads"), nb::arg("input_grads"),
         "Writes into input_grads; each is a list of arrays, empty for what is absent or unwanted.");
 }
-
-}  // namespace opwright::python
