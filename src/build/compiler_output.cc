@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "build/manifest.h"
 
 namespace opwright::build {
 namespace {
@@ -69,9 +70,7 @@ class Cutter {
 
  private:
   bool IsUsers(const std::string& file) const {
-    return !file.empty() && file[0] != '<' && !file.starts_with(headers_) &&
-           !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/") &&
-           !file.starts_with("/usr/local/include/");
+    return !file.empty() && file[0] != '<' && !file.starts_with(headers_) && !IsSystemFile(file);
   }
 
   void Line(std::string_view line) {

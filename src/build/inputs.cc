@@ -9,11 +9,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "metadef/metadef.h"
 
 namespace opwright::build {
 namespace {
-
-constexpr std::string_view kMetadefName = "op.json";
 
 std::string Extension(const std::string& path) {
   return std::filesystem::path(path).extension().string();
@@ -32,11 +31,12 @@ Error NoMetadef(const std::string& place) {
   for (const std::string& name : ListFolder(place))
     if (Extension(name) == ".json") others.push_back(name);
   return MakeError(
-      "BD006", StrCat("no metadef: there is no ", kMetadefName, " in ", place,
-                      others.empty() ? "" : StrCat(", only ", JoinAnd(others)), "; ",
-                      others.size() == 1
-                          ? StrCat("rename it to ", kMetadefName, ", or give it with the sources")
-                          : "write one (docs/metadef.md shows the form), or give a .json file"));
+      "BD006",
+      StrCat("no metadef: there is no ", metadef::kFileName, " in ", place,
+             others.empty() ? "" : StrCat(", only ", JoinAnd(others)), "; ",
+             others.size() == 1
+                 ? StrCat("rename it to ", metadef::kFileName, ", or give it with the sources")
+                 : "write one (docs/metadef.md shows the form), or give a .json file"));
 }
 
 Expected<Inputs> FromFolder(const std::string& folder, bool allow_no_metadef) {
@@ -47,7 +47,7 @@ Expected<Inputs> FromFolder(const std::string& folder, bool allow_no_metadef) {
   for (const std::string& name : names) {
     const std::string path = JoinPath(folder, name);
     if (IsSource(path) && !IsDirectory(path)) inputs.sources.push_back(path);
-    if (name == kMetadefName) inputs.metadefs.push_back(path);
+    if (name == metadef::kFileName) inputs.metadefs.push_back(path);
   }
   // A device source beside a C++ one is the user's other version of the same operator.
   const auto device = [](const std::string& path) {
@@ -103,7 +103,7 @@ Expected<Inputs> CollectInputs(const std::vector<std::string>& given, bool allow
   if (inputs.metadefs.empty()) {
     const std::string place =
         DirName(inputs.sources.empty() ? inputs.objects[0] : inputs.sources[0]);
-    const std::string beside = JoinPath(place, kMetadefName);
+    const std::string beside = JoinPath(place, metadef::kFileName);
     if (FileExists(beside) && !allow_no_metadef) {
       inputs.metadefs.push_back(beside);
     } else if (!allow_no_metadef) {

@@ -83,10 +83,9 @@ std::string NameOf(const std::string& object, const LinkInputs& inputs) {
 
 // What to do about one missing symbol.
 std::string Advice(const std::string& symbol, const LinkInputs& inputs) {
-  constexpr std::string_view kTable = "opwright_kernel_";
-  if (symbol.starts_with(kTable))
+  if (symbol.starts_with(kTablePrefix))
     return StrCat(
-        "the kernel of ", symbol.substr(kTable.size()),
+        "the kernel of ", symbol.substr(kTablePrefix.size()),
         " was read in the source but not compiled: is it inside an #if that is not taken?");
   if (symbol.starts_with("vtable for "))
     return StrCat(symbol.substr(11),

@@ -13,8 +13,6 @@
 namespace opwright::build {
 namespace {
 
-constexpr std::string_view kTablePrefix = "opwright_kernel_";
-
 Diagnostic ErrorAt(std::string_view id, const std::string& file, int line, std::string message,
                    std::string hint) {
   Diagnostic d;

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "build/c_text.h"
+#include "build/symbols.h"
 
 namespace opwright::build {
 namespace {
@@ -212,7 +213,7 @@ std::string StubText(const StubRequest& request) {
     const StubOperator& op = request.operators[i];
     const int index = static_cast<int>(i);
     const std::string def = op.def != nullptr ? "&" + DefWriter(*op.def, index, &out).Write() : "0";
-    const std::string kernel = "opwright_kernel_" + op.name;
+    const std::string kernel = StrCat(kTablePrefix, op.name);
     out += StrCat("extern __attribute__((visibility(\"hidden\"))) const OpwrightKernel ", kernel,
                   ";\n");
     out += StrCat(

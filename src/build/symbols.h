@@ -4,9 +4,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace opwright::build {
+
+// The kernel of an operator: this and the operator's name. As opwright/kernel.h defines it.
+inline constexpr std::string_view kTablePrefix = "opwright_kernel_";
 
 // Mangled; empty when the file cannot be read. An archive: those of all members.
 std::vector<std::string> DefinedSymbols(const std::string& path);

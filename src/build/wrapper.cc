@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "build/c_text.h"
+#include "build/symbols.h"
 #include "build/token.h"
 
 namespace opwright::build {
@@ -51,10 +52,6 @@ std::string AttributeType(AttrType type) {
   return "::opwright::List<OpwrightAttr>";
 }
 
-const std::string& DTypeAt(const Param& param, int column) {
-  return param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(column)];
-}
-
 // One argument that a function kernel is called with.
 struct Argument {
   std::string name;
@@ -67,7 +64,7 @@ std::vector<Argument> Arguments(const Operator& op, int column) {
   const auto params = [&](const std::vector<Param>& list, std::string_view kind,
                           std::string_view constness) {
     for (size_t i = 0; i < list.size(); ++i) {
-      const std::string element = ElementType(DTypeAt(list[i], column));
+      const std::string element = ElementType(list[i].DType(column));
       const bool many = list[i].param_type == ParamType::kDynamic;
       arguments.push_back(
           {list[i].name,
@@ -161,8 +158,8 @@ std::string Signature(const Operator& op, std::string* out) {
     for (const Param& param : *list) {
       kinds.push_back(StrCat(static_cast<int>(param.param_type)));
       for (int column = 0; column < op.num_columns; ++column)
-        dtypes.push_back(StrCat("::opwright::detail::DTypeOf<", ElementType(DTypeAt(param, column)),
-                                ">::kValue"));
+        dtypes.push_back(
+            StrCat("::opwright::detail::DTypeOf<", ElementType(param.DType(column)), ">::kValue"));
     }
   }
   for (const Attr& attr : op.attrs) attr_types.push_back(StrCat(static_cast<int>(attr.type)));
@@ -232,9 +229,9 @@ std::string FunctionTable(const Kernel& kernel, const Operator& op) {
   out += StrCat(
       "    default:\n      throw ::opwright::KernelError(\"column %d is not in the metadef\", "
       "call->column);\n"
-      "  }\n}\nextern \"C\" {\nextern __attribute__((visibility(\"hidden\"))) const OpwrightKernel "
-      "opwright_kernel_",
-      kernel.op, ";\nconst OpwrightKernel opwright_kernel_", kernel.op,
+      "  }\n}\nextern \"C\" {\nextern __attribute__((visibility(\"hidden\"))) const "
+      "OpwrightKernel ",
+      kTablePrefix, kernel.op, ";\nconst OpwrightKernel ", kTablePrefix, kernel.op,
       " = {sizeof(OpwrightKernel), \"", kernel.op, "\", nullptr, nullptr, &opwright_compute_",
       kernel.op, ", nullptr, 1, 0, &", signature, "};\n}\n");
   return out;

@@ -26,7 +26,7 @@ struct Report {
 Report Validate(const std::vector<std::string>& given) {
   Report report;
   for (const std::string& path : given)
-    report.files.push_back(IsDirectory(path) ? JoinPath(path, "op.json") : path);
+    report.files.push_back(IsDirectory(path) ? JoinPath(path, metadef::kFileName) : path);
   for (const std::string& file : report.files) {
     metadef::ReadResult result = metadef::ReadFile(file);
     report.operators += static_cast<int64_t>(result.operators.size());

@@ -36,16 +36,13 @@ std::string Entries(size_t n) { return StrCat(n, n == 1 ? " entry" : " entries")
 // A column with the input dtypes of an earlier one can never be chosen.
 void CheckReachable(Checker& checker, const ObjectFields& fields, const std::string& path,
                     const Operator& op) {
-  const auto dtype = [](const Param& param, size_t k) -> std::string_view {
-    return param.dtypes[param.dtypes.size() == 1 ? 0 : k];
-  };
-  const auto num_columns = static_cast<size_t>(op.num_columns);
   for (const Param& input : op.inputs)
-    if (input.dtypes.size() != 1 && input.dtypes.size() != num_columns) return;
-  for (size_t k = 1; k < num_columns; ++k) {
-    for (size_t j = 0; j < k; ++j) {
+    if (input.dtypes.size() != 1 && input.dtypes.size() != static_cast<size_t>(op.num_columns))
+      return;
+  for (int k = 1; k < op.num_columns; ++k) {
+    for (int j = 0; j < k; ++j) {
       bool same = true;
-      for (const Param& input : op.inputs) same = same && dtype(input, j) == dtype(input, k);
+      for (const Param& input : op.inputs) same = same && input.DType(j) == input.DType(k);
       if (!same) continue;
       const JsonValue& at = *fields[op.inputs.empty() ? "output_desc" : "input_desc"];
       checker.Warning("MD039", at.begin, at.begin + 1,

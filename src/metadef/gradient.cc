@@ -31,10 +31,6 @@ bool IsFloat(const Param& param) {
   return std::any_of(param.dtypes.begin(), param.dtypes.end(), IsFloatName);
 }
 
-const std::string& DTypeIn(const Param& param, int column) {
-  return param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(column)];
-}
-
 std::string_view KindText(ParamType type) { return ParamKindName(static_cast<int32_t>(type)); }
 
 class Binder {
@@ -264,8 +260,7 @@ std::vector<std::string> ColumnsWithoutGradient(const Operator& forward, const O
       const OpwrightRole& role = binding.inputs[i];
       const std::vector<Param>& params =
           role.kind == kOpwrightRoleInput ? forward.inputs : forward.outputs;
-      if (DTypeIn(params[static_cast<size_t>(role.index)], column) !=
-          DTypeIn(backward.inputs[i], own))
+      if (params[static_cast<size_t>(role.index)].DType(column) != backward.inputs[i].DType(own))
         return false;
     }
     return true;
@@ -273,7 +268,7 @@ std::vector<std::string> ColumnsWithoutGradient(const Operator& forward, const O
   std::vector<std::string> lacking;
   for (int column = 0; column < forward.num_columns; ++column) {
     std::vector<std::string> names;
-    for (const Param& input : forward.inputs) names.push_back(DTypeIn(input, column));
+    for (const Param& input : forward.inputs) names.push_back(input.DType(column));
     bool is_there = std::none_of(names.begin(), names.end(), IsFloatName);
     for (int own = 0; own < backward.num_columns && !is_there; ++own) is_there = fits(column, own);
     if (!is_there) lacking.push_back(StrCat("(", Join(names, ", "), ")"));

@@ -50,9 +50,7 @@ const OpwrightParamDef* LowerParam(const Param& param, Storage* storage) {
   std::vector<int64_t>& dims = storage->numbers.emplace_back();
   for (const Dim& dim : param.shape.dims) dims.push_back(LowerDim(dim, storage->op));
   std::vector<OpwrightDType>& dtypes = storage->dtypes.emplace_back();
-  for (int k = 0; k < storage->op.num_columns; ++k)
-    dtypes.push_back(
-        DTypeNamed(param.dtypes[param.dtypes.size() == 1 ? 0 : static_cast<size_t>(k)]));
+  for (int k = 0; k < storage->op.num_columns; ++k) dtypes.push_back(DTypeNamed(param.DType(k)));
   OpwrightParamDef& def = storage->params.emplace_back();
   def = {};
   def.struct_size = sizeof def;

@@ -49,6 +49,10 @@ struct Param {
   Shape shape;
   ParamType param_type = ParamType::kRequired;
   Span span;
+
+  const std::string& DType(int column) const {
+    return dtypes[dtypes.size() == 1 ? 0 : static_cast<size_t>(column)];
+  }
 };
 
 enum class AttrType {  // the numbers of the C interface
@@ -132,6 +136,8 @@ struct ReadResult {
 ReadResult Read(std::string_view text, const std::string& file);
 // MD001 as the only diagnostic when the file cannot be read.
 ReadResult ReadFile(const std::string& path);
+// Of an operator folder.
+inline constexpr std::string_view kFileName = "op.json";
 
 // The flat form, with the memory that it points to. Movable; def() stays where it is.
 class Lowered {

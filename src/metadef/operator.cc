@@ -82,15 +82,6 @@ void CheckSymbols(Checker& checker, const ObjectFields& fields, const std::strin
   }
 }
 
-void CollectSymbols(Operator* op) {
-  for (const std::vector<Param>* params : {&op->inputs, &op->outputs})
-    for (const Param& param : *params)
-      for (const Dim& dim : param.shape.dims)
-        if (!dim.symbol.empty() &&
-            std::find(op->symbols.begin(), op->symbols.end(), dim.symbol) == op->symbols.end())
-          op->symbols.push_back(dim.symbol);
-}
-
 void ReadMutates(Checker& checker, const JsonValue& list, const std::string& path, Operator* op) {
   std::vector<std::string> names;
   names.reserve(op->inputs.size());
@@ -141,7 +132,7 @@ Reading ReadOperator(Checker& checker, const JsonValue& object, const std::strin
   CheckUnique(checker, fields, path);
   CheckSymbols(checker, fields, path, op);
   CheckColumns(checker, fields, path, &op);
-  CollectSymbols(&op);
+  op.symbols = SymbolsOf(op.inputs, op.outputs);
   if (fields["mutates"] != nullptr)
     ReadMutates(checker, *fields["mutates"], StrCat(path, "mutates"), &op);
   const bool listed = fields["input_desc"] != nullptr && outputs != nullptr;

@@ -14,17 +14,6 @@ namespace {
 constexpr std::string_view kRules =
     "\"same(x)\", \"broadcast(x, y)\", \"kernel\", \"forward\" or a list of dimensions";
 
-// The symbols that inputs bind; they come first among the operator's.
-std::vector<std::string> InputSymbols(const Operator& op) {
-  std::vector<std::string> symbols;
-  for (const Param& input : op.inputs)
-    for (const Dim& dim : input.shape.dims)
-      if (!dim.symbol.empty() &&
-          std::find(symbols.begin(), symbols.end(), dim.symbol) == symbols.end())
-        symbols.push_back(dim.symbol);
-  return symbols;
-}
-
 bool AnyInputLeads(const Operator& op) {
   return std::any_of(op.inputs.begin(), op.inputs.end(),
                      [](const Param& input) { return input.shape.any_leading; });
@@ -50,7 +39,7 @@ class RuleReader {
   RuleReader(Checker& checker, const Operator& op)
       : checker_(checker),
         op_(op),
-        symbols_(InputSymbols(op)),
+        symbols_(SymbolsOf(op.inputs)),
         inputs_named_(AllNamed(op.inputs)),
         scope_{op.inputs, op.attrs, symbols_, inputs_named_ && AllNamed(op.attrs)} {}
 
@@ -275,6 +264,18 @@ class RuleReader {
 };
 
 }  // namespace
+
+std::vector<std::string> SymbolsOf(const std::vector<Param>& inputs,
+                                   const std::vector<Param>& outputs) {
+  std::vector<std::string> symbols;
+  for (const std::vector<Param>* params : {&inputs, &outputs})
+    for (const Param& param : *params)
+      for (const Dim& dim : param.shape.dims)
+        if (!dim.symbol.empty() &&
+            std::find(symbols.begin(), symbols.end(), dim.symbol) == symbols.end())
+          symbols.push_back(dim.symbol);
+  return symbols;
+}
 
 void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& outputs,
                     const std::string& path, bool shapes_known, Operator* op) {

@@ -15,4 +15,8 @@ namespace opwright::metadef {
 void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& outputs,
                     const std::string& path, bool shapes_known, Operator* op);
 
+// The names of dimensions, those of inputs first.
+std::vector<std::string> SymbolsOf(const std::vector<Param>& inputs,
+                                   const std::vector<Param>& outputs = {});
+
 }  // namespace opwright::metadef

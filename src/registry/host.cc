@@ -20,8 +20,6 @@ namespace {
 
 using Body = void (*)(void*, int64_t, int64_t);
 
-constexpr unsigned kStickyFlags = 0x3f;  // in MXCSR: exceptions that were met, not modes
-
 // One loop at a time: the caller and the helpers take parts until none is left. A loop that finds
 // the pool busy (a nested one, or another thread's) runs in its caller alone. Results are the same.
 class Pool {
@@ -54,7 +52,7 @@ class Pool {
       parts_ = &parts;
       body_ = body;
       context_ = context;
-      modes_ = _mm_getcsr() & ~kStickyFlags;
+      modes_ = _mm_getcsr() & ~_MM_EXCEPT_MASK;
       next_.store(0, std::memory_order_relaxed);
       ++generation_;
     }

@@ -85,8 +85,7 @@ Expected<void*> Map(const std::string& path, const std::vector<Dependency>& depe
       TheProcess().brought.insert(mapped);
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* message = handle == nullptr ? dlerror() : nullptr;
-  constexpr unsigned kFlags = 0x3f;  // sticky exception flags, not modes
-  if ((_mm_getcsr() & ~kFlags) != (modes & ~kFlags)) {
+  if ((_mm_getcsr() & ~_MM_EXCEPT_MASK) != (modes & ~_MM_EXCEPT_MASK)) {
     _mm_setcsr(modes);
     warnings->push_back(StrCat(
         path,

@@ -202,3 +202,19 @@ def test_odd_tensors_are_refused_as_by_other_routes(run):
         acl.ops.element_add(x, x.detach()).backward(torch.tensor([0.0, 2.0, 0.0]).to_sparse())
         assert x.grad.tolist() == [0, 2, 0]
     """)
+
+
+def test_an_operator_taken_before_its_gradient_was_registered_has_it_after(run):  # M11
+    run("""
+        import torch
+        acl.init(), acl.ops.load_operator_library(LIBRARY), acl.op.register_operator("element_add")
+        acl.op.register_operator_model("element_add", ADD, "element_add")
+        early = acl.ops.element_add
+        x, y = torch.ones(2, requires_grad=True), torch.ones(2)
+        compiled = torch.compile(lambda x: early(x, y).sum(), backend="aot_eager")
+        compiled(x.detach())
+        acl.op.register_operator_gradient("element_add", GRAD)
+        for call in (lambda x: early(x, y).sum(), compiled):
+            (grad,) = torch.autograd.grad(call(x), x)
+            assert grad.tolist() == [1, 1]
+    """)
