@@ -2,105 +2,21 @@
 #include "check/cases.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "base/dtype_name.h"
 #include "base/text.h"
+#include "check/case_shapes.h"
 #include "runtime/strided.h"
 
 namespace opwright::check {
 namespace {
-
-// How one input of a broadcast group is smaller than the others.
-enum class Form { kFull, kRow, kColumn, kKeptRow, kOne, kScalar };
-
-struct Sizes {
-  std::string name;
-  std::vector<int64_t> symbols;
-  Shape leading;  // what "..." stands for
-  int32_t shorter = -1;  // the input whose "..." stands for one dimension fewer
-  Shape any;  // of inputs of any rank
-  std::vector<int64_t> unknown;  // of dimension k that is -1
-  bool unknown_differ = false;  // a -1 of each input has a size of its own
-  bool optional = true;  // whether optional inputs are given
-  int64_t dynamic = 2;  // tensors of a dynamic input
-  bool ragged = false;  // each of which has a shape of its own
-};
 
 // Prime where there are few of them, never two alike.
 const std::vector<int64_t> kSymbols = {3, 5, 2, 7, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
 const std::vector<int64_t> kReversed = {5, 3, 7, 2, 6, 4, 9, 8, 11, 10, 13, 12, 15, 14, 17, 16};
 const std::vector<int64_t> kMultiples = {8,  4,  16, 12, 24, 32, 20, 28,
                                          36, 40, 44, 48, 52, 56, 60, 64};
-
-int64_t At(const std::vector<int64_t>& sizes, size_t k) { return sizes[k % sizes.size()]; }
-
-bool IsAny(const OpwrightParamDef& param) { return param.leading_any != 0 && param.num_dims == 0; }
-
-Shape AnyInForm(const Shape& full, Form form) {
-  Shape shape = full;
-  switch (form) {
-    case Form::kFull:
-      break;
-    case Form::kRow:
-      if (!full.empty()) shape = {full.back()};
-      break;
-    case Form::kColumn:
-      if (!full.empty()) shape.back() = 1;
-      break;
-    case Form::kKeptRow:
-      for (size_t k = 0; k + 1 < shape.size(); ++k) shape[k] = 1;
-      break;
-    case Form::kOne:
-      shape = {1};
-      break;
-    case Form::kScalar:
-      shape = {};
-      break;
-  }
-  return shape;
-}
-
-Shape ShapeOf(const OpwrightParamDef& param, int32_t input, const Sizes& sizes, Form form) {
-  if (IsAny(param)) return AnyInForm(sizes.any, form);
-  Shape shape;
-  if (param.leading_any) {
-    shape = sizes.leading;
-    if (input == sizes.shorter) shape.erase(shape.begin());
-    if (form == Form::kRow || form == Form::kScalar) shape.clear();
-    if (form == Form::kKeptRow || form == Form::kOne) std::fill(shape.begin(), shape.end(), 1);
-  }
-  const bool all_one = form == Form::kOne || form == Form::kScalar;
-  for (int32_t k = 0; k < param.num_dims; ++k) {
-    const int64_t dim = param.dims[k];
-    const bool last = k + 1 == param.num_dims;
-    if (dim >= 0) {
-      shape.push_back(dim);
-    } else if (dim <= -2) {
-      shape.push_back(At(sizes.symbols, static_cast<size_t>(-(dim + 2))));
-    } else if (all_one || (form == Form::kColumn && last) ||
-               ((form == Form::kKeptRow || form == Form::kRow) && !last)) {
-      shape.push_back(1);
-    } else {
-      // By position from the end, as broadcasting lines dimensions up.
-      const auto from_end = static_cast<size_t>(param.num_dims - 1 - k);
-      shape.push_back(At(sizes.unknown,
-                         from_end + (sizes.unknown_differ ? static_cast<size_t>(2 * input) : 0)));
-    }
-  }
-  return shape;
-}
-
-// Of one tensor of a dynamic input.
-Sizes ForItem(Sizes sizes, int64_t item) {
-  if (!sizes.ragged) return sizes;
-  const auto by = item % static_cast<int64_t>(sizes.unknown.size());
-  std::rotate(sizes.unknown.begin(), sizes.unknown.begin() + by, sizes.unknown.end());
-  if (item % 3 == 1) sizes.any = {sizes.any.back()};
-  if (item % 3 == 2) sizes.any.insert(sizes.any.begin(), 2);
-  return sizes;
-}
 
 class Maker {
  public:

@@ -4,29 +4,15 @@
 // outputs and none of its inputs, and give the same bits each time and on several threads?
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
-#include "check/array.h"
+#include "check/operands.h"
 #include "check/record.h"
+#include "check/threads.h"
 
 namespace opwright::check {
-
-// What outputs hold before a call: they are poisoned in two ways, to tell results from leftovers.
-enum class Poison { kFirst, kOther };
-
-enum class Access { kRead, kWrite, kBoth };
-
-struct Operand {
-  std::string name;  // "input x", "output y", "gradient of x"
-  Access access = Access::kRead;
-  Array* array = nullptr;  // the values; of a written one it receives the results
-};
-
-// Makes the call on tensors in the order of the operands.
-using Invoke = std::function<Status(OpwrightTensor* tensors)>;
 
 class Contract {
  public:
@@ -44,18 +30,11 @@ class Contract {
   Status Run();
 
  private:
-  struct Buffers;
-  using Bytes = std::vector<std::vector<char>>;  // one an operand, empty for what is only read
-
   Status CallIn(Buffers* buffers, Poison poison, Bytes* results);
   void CheckMargins(Buffers* buffers);
   void CheckInputs(Buffers* buffers);
   void Compare(const Bytes& first, const Bytes& other_poison, const Bytes& again);
-  void CheckThreads(const Bytes& expected);
   bool Failed(const Status& status, const char* when);
-  // The first element that differs, or -1.
-  int64_t FirstDifference(size_t operand, const Bytes& a, const Bytes& b) const;
-  std::string ElementText(size_t operand, int64_t element) const;
 
   Recorder& recorder_;
   std::string op_;

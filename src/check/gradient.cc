@@ -6,15 +6,10 @@
 
 #include "base/text.h"
 #include "check/contract.h"
-#include "check/kind.h"
 #include "runtime/dtype.h"
 
 namespace opwright::check {
 namespace {
-
-constexpr int kCotangents = 3;
-// How many times the measured noise an error may be.
-constexpr double kNoise = 4;
 
 bool Equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
@@ -25,59 +20,12 @@ void AddOperands(const OpwrightParamDef* const* params, ArrayLists* lists, const
       operands->push_back({StrCat(what, " ", ItemName(*params[i], k)), access, &(*lists)[i][k]});
 }
 
-// An output that is not finite has no slope; the others still do.
-void LeaveOutNonFinite(const ArrayLists& outputs, ArrayLists* cotangents) {
-  for (size_t o = 0; o < cotangents->size(); ++o)
-    for (size_t k = 0; k < (*cotangents)[o].size(); ++k)
-      for (int64_t e = 0; e < outputs[o][k].size(); ++e)
-        if (!std::isfinite(outputs[o][k].Get(e))) (*cotangents)[o][k].Set(e, 0);
-}
-
-struct Judgement {
-  bool decided = false;
-  double expected = 0;
-  double error = 0;
-  double tolerance = 0;
-};
-
-// How far from a difference of this size a gradient may be. scale: of the whole gradient.
-double Allowed(double size, double scale, double noise, OpwrightDType dtype) {
-  return RelativeTolerance(dtype) * (size + 0.1 * scale) + kNoise * noise +
-         2 * Epsilon(dtype) / StepOf(dtype);
-}
-
-// One element's gradient by the differences there: their slope where the function is smooth, else
-// whatever lies between the slopes to either side.
-Judgement Judge(const Slope& slope, double got, double scale, OpwrightDType dtype) {
-  const double low = slope.smooth ? slope.value : slope.low;
-  const double high = slope.smooth ? slope.value : slope.high;
-  const double noise = slope.smooth ? slope.noise : slope.side_noise;
-  const bool finite = std::isfinite(got);
-  Judgement judged;
-  judged.expected = got > high ? high : got > low ? got : low;
-  judged.tolerance = Allowed(std::max(std::fabs(low), std::fabs(high)), scale, noise, dtype);
-  judged.error = finite ? std::fabs(got - judged.expected) : INFINITY;
-  // Where the noise is as large as what is measured, nothing is decided. Values and cotangents are
-  // of the size of one: less than the relative tolerance of that is no noise.
-  const double signal = std::max({scale, finite ? std::fabs(got) : 0, RelativeTolerance(dtype)});
-  const bool noisy = !(kNoise * noise <= 0.3 * signal) || !std::isfinite(low + high);
-  // What the plain difference gives too is as good as decided.
-  const bool hit = !slope.smooth && std::fabs(got - slope.value) <=
-                                        Allowed(std::fabs(slope.value), scale, slope.noise, dtype);
-  judged.decided = (!noisy && !(slope.unsettled && finite)) || hit || (slope.smooth && !finite);
-  return judged;
-}
-
 }  // namespace
 
 GradientCheck::GradientCheck(Trial* trial, Recorder* recorder, uint64_t seed)
     : trial_(*trial), recorder_(*recorder), random_(seed), wanted_(trial->wanted()) {
   cotangents_ = trial_.MakeCotangents(&random_);
   gradients_ = trial_.MakeGradients();
-}
-
-std::string GradientCheck::Name(const Wanted& w) const {
-  return ItemName(*trial_.def().inputs[w.input], static_cast<size_t>(w.item));
 }
 
 bool GradientCheck::Contract() {
@@ -112,7 +60,7 @@ void GradientCheck::ExpectSame(const ArrayLists& got, const ArrayLists& expected
       if (Equal(a.Get(k), b.Get(k))) continue;
       const Difference difference = {std::fabs(a.Get(k) - b.Get(k)), 0, a.Get(k), b.Get(k),
                                      IndexText(a.shape, k)};
-      recorder_.Add(id, Severity::kError, StrCat("gradient of input ", Name(w)), why, kind,
+      recorder_.Add(id, Severity::kError, StrCat("gradient of input ", trial_.NameOf(w)), why, kind,
                     &difference);
       break;
     }
@@ -243,98 +191,6 @@ void GradientCheck::Layouts() {
                       " gives another result than the same numbers dense"),
                "strides of the output's gradient ignored");
   }
-}
-
-void GradientCheck::Differences() {
-  recorder_.Stage("differences of the forward call");
-  std::vector<ArrayLists> cotangents;
-  std::vector<std::vector<double>> flat;
-  std::vector<ArrayLists> gradients;
-  for (int k = 0; k < kCotangents; ++k) {
-    cotangents.push_back(trial_.MakeCotangents(&random_));
-    LeaveOutNonFinite(trial_.outputs, &cotangents.back());
-    flat.push_back(FlatFloats(cotangents.back()));
-    gradients.push_back(trial_.MakeGradients());
-    if (Failed(trial_.Backward(cotangents.back(), gradients.back()), "CK013",
-               "for other gradients of the outputs"))
-      return;
-  }
-  std::vector<Numeric> numeric;
-  for (const Wanted& w : wanted_) numeric.push_back(Differentiate(&trial_, w, flat, &random_));
-  for (size_t i = 0; i < wanted_.size(); ++i)
-    for (size_t k = 0; k < flat.size(); ++k)
-      CompareRow(i, numeric, k, At(gradients[k], wanted_[i]), flat[k]);
-}
-
-void GradientCheck::CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
-                               const Array& gradient, const std::vector<double>& flat_cotangent) {
-  RowRecord* const row = recorder_.Row(wanted_[wanted].row);
-  if (row == nullptr) return;
-  if (row->used == 0) {
-    row->used = 1;
-    row->right = 1;
-  }
-  const Numeric& n = numeric[wanted];
-  const OpwrightDType dtype = trial_.LeastFloat();
-  double scale = 0;
-  for (const Slope& slope : n.slopes[cotangent])
-    if (slope.smooth) scale = std::max(scale, std::fabs(slope.value));
-  const std::vector<double> values = FlatFloats(trial_.outputs);
-  const bool finite =
-      std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-  bool wrong = false;
-  for (size_t k = 0; k < n.elements.size(); ++k) {
-    const double got = gradient.Get(n.elements[k]);
-    const Judgement judged = Judge(n.slopes[cotangent][k], got, scale, dtype);
-    // What is not finite may come from an output that is not, times zero.
-    if (!judged.decided || (!std::isfinite(got) && !finite)) {
-      ++row->skipped;
-      continue;
-    }
-    ++row->elements;
-    wrong = wrong || judged.error > judged.tolerance;
-    const bool worse = judged.error / judged.tolerance >
-                       (row->worst.tolerance > 0 ? row->worst.error / row->worst.tolerance : -1);
-    if (worse)
-      row->worst = ToRecord({judged.error, judged.tolerance, got, judged.expected,
-                             IndexText(gradient.shape, n.elements[k])});
-  }
-  if (!wrong) return;
-  row->right = 0;
-  if (row->kind.chars[0] == 0 && n.whole)
-    row->kind = KindOf(wanted, numeric, cotangent, gradient, flat_cotangent).c_str();
-}
-
-std::string GradientCheck::KindOf(size_t wanted, const std::vector<Numeric>& numeric,
-                                  size_t cotangent, const Array& gradient,
-                                  const std::vector<double>& flat_cotangent) const {
-  Suspect suspect;
-  const Numeric& n = numeric[wanted];
-  suspect.shape = gradient.shape;
-  suspect.input = FlatFloats({{At(trial_.inputs, wanted_[wanted])}});
-  suspect.tolerance = std::max(1e-5, 3 * RelativeTolerance(trial_.LeastFloat()));
-  suspect.cotangent = flat_cotangent;
-  suspect.jacobian = &n.jacobian;
-  for (size_t k = 0; k < n.elements.size(); ++k) {
-    const Slope& slope = n.slopes[cotangent][k];
-    suspect.got.push_back(gradient.Get(n.elements[k]));
-    suspect.expected.push_back(slope.smooth ? slope.value : suspect.got.back());
-  }
-  for (size_t i = 0; i < wanted_.size(); ++i) {
-    if (i == wanted || !numeric[i].whole) continue;
-    Named other{Name(wanted_[i]), {}};
-    for (const Slope& slope : numeric[i].slopes[cotangent]) other.values.push_back(slope.value);
-    suspect.others.push_back(std::move(other));
-  }
-  const auto add = [&](const OpwrightParamDef* const* params, const ArrayLists& lists) {
-    for (size_t i = 0; i < lists.size(); ++i)
-      for (size_t k = 0; k < lists[i].size(); ++k)
-        if (IsFloat(lists[i][k].dtype))
-          suspect.factors.push_back({ItemName(*params[i], k), FlatFloats({{lists[i][k]}})});
-  };
-  add(trial_.def().inputs, trial_.inputs);
-  add(trial_.def().outputs, trial_.outputs);
-  return LikelyKind(suspect);
 }
 
 }  // namespace opwright::check

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backward call of one case: its own contract, what it may not depend on, and its results
-// against differences of the forward call.
+// The backward call of one case: its own contract, and what it may not depend on.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "check/numeric.h"
 #include "check/record.h"
 #include "check/trial.h"
 
@@ -23,11 +21,8 @@ class GradientCheck {
   // Results that must not depend on which other gradients are wanted, on unused outputs given as
   // absent or as zeros, or on the layout of the cotangents.
   void Invariance();
-  // Against central differences, for several cotangents.
-  void Differences();
 
  private:
-  std::string Name(const Wanted& w) const;
   void Alone();
   void Unused();
   void Layouts();
@@ -35,11 +30,6 @@ class GradientCheck {
   bool Failed(const Status& status, const char* id, const std::string& when);
   void ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id,
                   const std::string& why, const std::string& kind);
-  // One input's gradients for one cotangent against its slopes.
-  void CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
-                  const Array& gradient, const std::vector<double>& flat_cotangent);
-  std::string KindOf(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
-                     const Array& gradient, const std::vector<double>& flat_cotangent) const;
 
   Trial& trial_;
   Recorder& recorder_;

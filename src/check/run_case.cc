@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "check/column.h"
 #include "check/contract.h"
+#include "check/differences.h"
 #include "check/gradient.h"
 
 namespace opwright::check {
@@ -134,7 +135,7 @@ bool RunWith(SecondValues second, Operator& op, const Columns& columns, const Ca
   }
   if (special || !sound || recorder->Has("CK009") || op.def().num_mutates > 0) return true;
   if (columns.column == columns.gradient)
-    gradient.Differences();
+    Differences(&trial, recorder, seed ^ 0x2545f491u).Run();
   else if (columns.column != columns.widest)
     CompareColumns(trial, recorder, seed ^ 0x27d4eb2fu, columns.widest,
                    columns.has_gradient && columns.widest == columns.gradient);

@@ -182,6 +182,10 @@ std::vector<Wanted> Trial::wanted() const {
   return wanted;
 }
 
+std::string Trial::NameOf(const Wanted& w) const {
+  return ItemName(*def().inputs[w.input], static_cast<size_t>(w.item));
+}
+
 ArrayLists Trial::MakeGradients() const {
   ArrayLists gradients(inputs.size());
   for (const Wanted& w : wanted()) {

@@ -60,6 +60,7 @@ class Trial {
   // For the inputs that are due a gradient.
   ArrayLists MakeGradients() const;
   std::vector<Wanted> wanted() const;
+  std::string NameOf(const Wanted& w) const;
 
   Operator& op() const { return op_; }
   const OpwrightOpDef& def() const { return op_.def(); }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/tally.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "check/number_text.h"
+
+namespace opwright::check {
+
+void Tally::AddFinding(Finding finding) {
+  for (Finding& other : report.findings) {
+    if (other.id != finding.id || other.argument != finding.argument) continue;
+    ++other.cases;
+    return;
+  }
+  report.findings.push_back(std::move(finding));
+}
+
+void Tally::Take(const CaseRecord& record, const std::string& text) {
+  for (int32_t k = 0; k < record.num_findings; ++k) {
+    const FindingRecord& from = record.findings[k];
+    Finding finding;
+    finding.id = from.id.chars;
+    finding.severity = static_cast<Severity>(from.severity);
+    finding.argument = from.argument.chars;
+    finding.case_text = text;
+    finding.message = from.message.chars;
+    finding.kind = from.kind.chars;
+    finding.has_difference = from.has_difference != 0;
+    finding.difference = FromRecord(from.difference);
+    AddFinding(std::move(finding));
+  }
+  for (size_t r = 0; r < report.rows.size() && r < CaseRecord::kRows; ++r) {
+    const RowRecord& from = record.rows[r];
+    if (from.used == 0) continue;
+    GradientRow& row = report.rows[r];
+    ++row.cases;
+    row.elements += from.elements;
+    row.skipped += from.skipped;
+    row.checked = row.checked || from.elements > 0;
+    const bool standard = record.second_values.chars[0] == 0;
+    AttrEffect& effect = attr_effects_[r];
+    if (from.right != 0)
+      effect.right_without = effect.right_without || (standard && from.elements > 0);
+    else if (standard)
+      effect.wrong_without = true;
+    else
+      effect.wrong_with = record.second_values.chars;
+    if (from.worst.tolerance > 0) TakeWorst(from, text, &row);
+  }
+}
+
+void Tally::TakeWorst(const RowRecord& from, const std::string& text, GradientRow* row) {
+  const bool is_wrong = from.right == 0;
+  const Difference worst = FromRecord(from.worst);
+  const double before = row->worst.tolerance > 0 ? row->worst.error / row->worst.tolerance : -1;
+  // A case whose kind is known says more than a larger error without one.
+  const bool worse = worst.error / worst.tolerance > before;
+  const bool says_more = is_wrong && row->kind.empty() && from.kind.chars[0] != 0;
+  const bool says_less = is_wrong && !row->kind.empty() && from.kind.chars[0] == 0;
+  if ((worse && !says_less && (is_wrong || row->right)) || says_more) {
+    row->worst = worst;
+    row->case_text = text;
+    if (is_wrong) row->kind = from.kind.chars;
+  }
+  row->right = row->right && !is_wrong;
+}
+
+void Tally::NothingRan() {
+  undecided = true;
+  Finding finding;
+  finding.id = "CK018";
+  finding.severity = Severity::kWarning;
+  finding.message = StrCat(report.name, " accepted none of the ",
+                           Count(report.cases_refused, "call"), " that it was tried with",
+                           report.refusals.empty()
+                               ? std::string()
+                               : StrCat("; the first was refused with: ", report.refusals[0]));
+  report.findings.push_back(std::move(finding));
+}
+
+// The attributes' part in a wrong gradient; a kind where no other is known.
+void Tally::CompleteKind(const AttrEffect& effect, std::string* kind) {
+  if (effect.right_without && !effect.wrong_without)
+    *kind +=
+        StrCat(kind->empty() ? "an attribute's part is missing: wrong only with " : "; only with ",
+               effect.wrong_with);
+  if (kind->empty())
+    *kind = "no common mistake: neither a sign, a factor, a missing sum nor another gradient";
+}
+
+// A verdict on the rest is not one on the whole.
+void Tally::NoteLeftOut(const GradientRow& row) {
+  constexpr double kMuch = 0.25;
+  if (row.left_out_share() < kMuch) return;
+  Finding finding;
+  finding.id = "CK020";
+  finding.severity = Severity::kWarning;
+  finding.argument = StrCat("gradient of input ", row.input);
+  finding.message =
+      StrCat("of the gradient of ", row.input, ", ", row.skipped, " of ",
+             Count(row.elements + row.skipped, "element"), " (", PercentText(row.left_out_share()),
+             ") could not be compared: ", report.name,
+             " is not smooth there, or the noise of the differences is as large as they are");
+  report.findings.push_back(std::move(finding));
+}
+
+// Where what is added to an output is zero, it looks as if nothing was written.
+void Tally::DropUnwrittenOfAddedTo() {
+  const std::vector<Finding> all = report.findings;
+  std::erase_if(report.findings, [&](const Finding& finding) {
+    return finding.id == "CK006" && std::any_of(all.begin(), all.end(), [&](const Finding& f) {
+             return f.id == "CK007" && f.argument == finding.argument;
+           });
+  });
+}
+
+void Tally::Judge() {
+  DropUnwrittenOfAddedTo();
+  bool wrong = false;
+  for (const Finding& finding : report.findings)
+    wrong = wrong || finding.severity == Severity::kError;
+  const bool found = wrong;
+  for (size_t r = 0; r < report.rows.size(); ++r) {
+    GradientRow& row = report.rows[r];
+    wrong = wrong || !row.right;
+    if (!row.right) CompleteKind(attr_effects_[r], &row.kind);
+    if (row.checked) NoteLeftOut(row);
+    if (row.checked || !row.reason.empty()) continue;
+    row.reason = row.skipped > 0
+                     ? "no element where the function is smooth and the noise below the gradient"
+                 : row.cases > 0 && !found ? "it was empty in every case that ran"
+                                           : "no case got as far";
+    undecided = undecided || row.cases == 0 || row.skipped > 0;
+    // A list that never was so long is no gap.
+    if (row.cases == 0 && row.input.ends_with(']')) row.reason = "no case with so many tensors ran";
+  }
+  if (judged == 0) NothingRan();
+  report.verdict = wrong ? Verdict::kWrong : undecided ? Verdict::kUndecided : Verdict::kRight;
+}
+
+}  // namespace opwright::check
