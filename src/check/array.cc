@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/array.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -86,6 +87,13 @@ void Array::Set(int64_t i, double value) {
   }
 }
 
+double Array::Largest() const {
+  double largest = 0;
+  for (int64_t k = 0; k < size(); ++k)
+    if (std::isfinite(Get(k))) largest = std::max(largest, std::fabs(Get(k)));
+  return largest;
+}
+
 OpwrightTensor Array::Tensor() {
   return {bytes.data(), 1, 0, static_cast<int32_t>(shape.size()), dtype, shape.data(), nullptr, 0};
 }
@@ -98,6 +106,11 @@ double Epsilon(OpwrightDType dtype) {
 double LargestFinite(OpwrightDType dtype) {
   if (dtype.code == kOpwrightFloat && dtype.bits == 16) return 65504;
   return dtype.bits == 64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+}
+
+double SmallestPositive(OpwrightDType dtype) {
+  if (dtype.code == kOpwrightBfloat) return 0x1p-133;
+  return dtype.bits == 64 ? 0x1p-1074 : dtype.bits == 32 ? 0x1p-149 : 0x1p-24;
 }
 
 std::string IndexText(const Shape& shape, int64_t i) {
@@ -181,6 +194,16 @@ void Fill(Array* array, Values values, int64_t limit, Random* random) {
   }
   if (values == Values::kOneZero && is_float && a.size() > 0)
     a.Set(static_cast<int64_t>(random->Bits() % static_cast<uint64_t>(a.size())), 0);
+}
+
+void Nudge(Array* array, double epsilon, double least, Random* random) {
+  if (!IsFloat(array->dtype)) return;
+  for (int64_t k = 0; k < array->size(); ++k) {
+    const double value = array->Get(k);
+    // Of many sizes: whole steps of the last place would leave rounding as it was.
+    const double step = random->Uniform(0.5, 1.5) * epsilon * std::max(least, std::fabs(value));
+    array->Set(k, random->Bits() % 2 == 0 ? value + step : value - step);
+  }
 }
 
 void FillCotangent(Array* array, Random* random) {

@@ -24,6 +24,7 @@ struct Array {
   // Real dtypes and bool. Of a complex number the real part.
   double Get(int64_t i) const;
   void Set(int64_t i, double value);
+  double Largest() const;  // by size, of the finite ones; 0 if there is none
   // A view of the bytes, dense; valid as long as this is.
   OpwrightTensor Tensor();
 };
@@ -31,6 +32,7 @@ struct Array {
 // The distance from 1 to the next number of a float dtype.
 double Epsilon(OpwrightDType dtype);
 double LargestFinite(OpwrightDType dtype);
+double SmallestPositive(OpwrightDType dtype);
 
 // "[1, 2]" of flat element i.
 std::string IndexText(const Shape& shape, int64_t i);
@@ -60,6 +62,10 @@ const char* ValuesName(Values values);
 
 // Integers are in [0, limit): they may be indices. Bools are random.
 void Fill(Array* array, Values values, int64_t limit, Random* random);
+
+// Moves each number by about epsilon, relative to itself or to `least` if that is larger. Integers
+// stay.
+void Nudge(Array* array, double epsilon, double least, Random* random);
 
 // In +-[0.5, 1.5]: no two runs of equal ones, nothing near zero.
 void FillCotangent(Array* array, Random* random);

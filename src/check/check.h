@@ -57,6 +57,8 @@ struct GradientRow {
   int64_t cases = 0;
   int64_t elements = 0;  // compared with differences
   int64_t skipped = 0;  // not differentiable there, or not finite
+  int64_t sampled = 0;  // elements that were compared of the largest input; 0: always all
+  int64_t sampled_of = 0;
   Difference worst;  // by error / tolerance
   std::string case_text;  // of the worst
   std::string dtype;  // in which the differences were taken

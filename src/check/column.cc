@@ -6,6 +6,7 @@
 
 #include "base/dtype_name.h"
 #include "base/text.h"
+#include "check/own_values.h"
 #include "runtime/dtype.h"
 
 namespace opwright::check {
@@ -85,39 +86,34 @@ struct Comparison {
   // The other column's, with values that were nudged. How far its results go shows how far rounding
   // takes those of an ill-conditioned operator.
   std::vector<Trial> moved = {};
+  // The other column's at values of other kinds: they show how large results are.
+  std::vector<Trial> at_others = WithOtherValues(other, &random);
   // This column's, with the same values: an error that goes with rounding is another at each.
   std::vector<Trial> own_moved = {};
 
   // Moves values by what the less precise column cannot tell apart.
   void Nudge(ArrayLists* lists);
+  // size: of the results at other values.
   void Compare(const Array& got, const Array& expected, const std::vector<double>& spread,
-               double terms, const std::string& argument);
+               double terms, double size, const std::string& argument);
   void CompareOutputs();
   void CompareGradients();
 };
 
 void Comparison::Nudge(ArrayLists* lists) {
   for (auto& list : *lists)
-    for (Array& array : list) {
-      if (!IsFloat(array.dtype)) continue;
-      for (int64_t k = 0; k < array.size(); ++k) {
-        const double value = array.Get(k);
-        // Of many sizes: whole steps of the last place would leave rounding as it was.
-        const double step = random.Uniform(0.5, 1.5) * epsilon * std::max(1.0, std::fabs(value));
-        array.Set(k, random.Bits() % 2 == 0 ? value + step : value - step);
-      }
-    }
+    for (Array& array : list) check::Nudge(&array, epsilon, 1, &random);
 }
 
 void Comparison::Compare(const Array& got, const Array& expected, const std::vector<double>& spread,
-                         double terms, const std::string& argument) {
+                         double terms, double size, const std::string& argument) {
   if (!IsFloat(got.dtype)) return;
-  // Of values of the size of one, whatever this result is: it may be a difference of such.
-  double scale = 0.25;
-  for (int64_t k = 0; k < expected.size(); ++k)
-    if (std::isfinite(expected.Get(k))) scale = std::max(scale, std::fabs(expected.Get(k)));
+  // Of values as large as the operator's results elsewhere, whatever this one is: it may be a
+  // difference of such.
+  const double scale = std::max(std::min(0.25, size), expected.Largest());
   // In units of the last place; rounding errors of a sum grow with the root of its length.
-  const double rounding = epsilon * (16 + 4 * std::sqrt(terms)) * scale;
+  const double rounding =
+      epsilon * (16 + 4 * std::sqrt(terms)) * scale + 4 * SmallestPositive(own.LeastFloat());
   Difference worst;
   bool wrong = false;
   for (int64_t k = 0; k < got.size(); ++k) {
@@ -151,7 +147,9 @@ void Comparison::CompareOutputs() {
         jitter.Add(own_moved[m].outputs[o][k], moved[m].outputs[o][k]);
       }
       jitter.AddTo(&spread);
-      Compare(own.outputs[o][k], expected, spread, Terms(own.inputs, expected),
+      double size = 0;
+      for (const Trial& trial : at_others) size = std::max(size, trial.outputs[o][k].Largest());
+      Compare(own.outputs[o][k], expected, spread, Terms(own.inputs, expected), size,
               StrCat("output ", ItemName(*own.def().outputs[o], k)));
     }
 }
@@ -188,7 +186,16 @@ void Comparison::CompareGradients() {
     ArrayLists gradients = trial.MakeGradients();
     if (trial.Backward(cotangents, gradients).ok()) moved_gradients.push_back(std::move(gradients));
   }
+  std::vector<ArrayLists> at_others_gradients;
+  for (Trial& trial : at_others) {
+    ArrayLists gradients = trial.MakeGradients();
+    if (trial.Backward(cotangents, gradients).ok())
+      at_others_gradients.push_back(std::move(gradients));
+  }
   for (const Wanted& w : own.wanted()) {
+    double size = At(expected, w).Largest();
+    for (const ArrayLists& gradients : at_others_gradients)
+      size = std::max(size, At(gradients, w).Largest());
     std::vector<double> spread(static_cast<size_t>(At(expected, w).size()));
     for (const ArrayLists& gradients : moved_gradients)
       Widen(At(expected, w), At(gradients, w), &spread);
@@ -201,8 +208,9 @@ void Comparison::CompareGradients() {
     // (cos(x) x - sin(x)) / x^2.
     const Array& input = At(own.inputs, w);
     for (int64_t k = 0; k < input.size(); ++k)
-      if (input.Get(k) != 0) spread[static_cast<size_t>(k)] += epsilon / std::fabs(input.Get(k));
-    Compare(At(got, w), At(expected, w), spread, Terms(own_cotangents, At(got, w)),
+      if (input.Get(k) != 0)
+        spread[static_cast<size_t>(k)] += std::min(1.0, size) * epsilon / std::fabs(input.Get(k));
+    Compare(At(got, w), At(expected, w), spread, Terms(own_cotangents, At(got, w)), size,
             StrCat("gradient of input ",
                    ItemName(*own.def().inputs[w.input], static_cast<size_t>(w.item))));
   }

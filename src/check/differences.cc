@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "check/judgement.h"
 #include "check/kind.h"
+#include "check/number_text.h"
 #include "runtime/dtype.h"
 
 namespace opwright::check {
@@ -24,79 +24,132 @@ void LeaveOutNonFinite(const ArrayLists& outputs, ArrayLists* cotangents) {
 
 }  // namespace
 
-void Differences::Run() {
-  recorder_.Stage("differences of the forward call");
-  std::vector<ArrayLists> cotangents;
-  std::vector<std::vector<double>> flat;
-  std::vector<ArrayLists> gradients;
+bool Differences::MakeGradients() {
+  std::vector<ArrayLists> all;
   for (int k = 0; k < kCotangents; ++k) {
-    cotangents.push_back(trial_.MakeCotangents(&random_));
-    LeaveOutNonFinite(trial_.outputs, &cotangents.back());
-    flat.push_back(FlatFloats(cotangents.back()));
-    gradients.push_back(trial_.MakeGradients());
-    const Status status = trial_.Backward(cotangents.back(), gradients.back());
+    ArrayLists cotangents = trial_.MakeCotangents(&random_);
+    LeaveOutNonFinite(trial_.outputs, &cotangents);
+    cotangents_.push_back(FlatFloats(cotangents));
+    gradients_.push_back(trial_.MakeGradients());
+    const Status status = trial_.Backward(cotangents, gradients_.back());
     if (!status.ok()) {
       recorder_.Add("CK013", Severity::kError, "",
                     StrCat("the backward call fails for other gradients of the outputs: ",
                            status.error().message));
-      return;
+      return false;
     }
+    all.push_back(std::move(cotangents));
   }
-  std::vector<Numeric> numeric;
-  for (const Wanted& w : wanted_) numeric.push_back(Differentiate(&trial_, w, flat, &random_));
-  for (size_t i = 0; i < wanted_.size(); ++i)
-    for (size_t k = 0; k < flat.size(); ++k)
-      CompareRow(i, numeric, k, At(gradients[k], wanted_[i]), flat[k]);
+  // Only now: a backward call that uses what the last forward call left behind would be right after
+  // these.
+  own_ = MeasureOwnValues(trial_, &random_);
+  for (const ArrayLists& cotangents : all)
+    noise_.push_back(GradientNoise(&own_, cotangents, &random_));
+  return true;
 }
 
-void Differences::CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
-                             const Array& gradient, const std::vector<double>& flat_cotangent) {
+void Differences::Run() {
+  recorder_.Stage("differences of the forward call");
+  if (!MakeGradients()) return;
+  for (const Wanted& w : wanted_) numeric_.emplace_back(&trial_, w, cotangents_, own_, &random_);
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    Refine(i);
+    for (size_t k = 0; k < cotangents_.size(); ++k) CompareRow(i, k);
+  }
+}
+
+double Differences::ScaleOf(size_t wanted, size_t cotangent) const {
+  double scale = 0;
+  for (const Slope& slope : numeric_[wanted].slopes[cotangent])
+    if (slope.smooth) scale = std::max(scale, std::fabs(slope.value));
+  return scale;
+}
+
+Judgement Differences::JudgeElement(size_t wanted, size_t cotangent, size_t k, double scale) const {
+  const int64_t element = numeric_[wanted].elements[k];
+  const auto& noise = noise_[cotangent];
+  const Measure measure = {scale, noise.empty() ? 0 : noise[wanted][static_cast<size_t>(element)],
+                           trial_.LeastFloat()};
+  return Judge(numeric_[wanted].slopes[cotangent][k],
+               At(gradients_[cotangent], wanted_[wanted]).Get(element), measure);
+}
+
+void Differences::Refine(size_t wanted) {
+  std::vector<double> scales;
+  for (size_t c = 0; c < cotangents_.size(); ++c) scales.push_back(ScaleOf(wanted, c));
+  for (size_t k = 0; k < numeric_[wanted].elements.size(); ++k) {
+    bool convincing = true;
+    for (size_t c = 0; c < cotangents_.size() && convincing; ++c) {
+      const Judgement judged = JudgeElement(wanted, c, k, scales[c]);
+      convincing = judged.right() && judged.fine();
+    }
+    if (!convincing) numeric_[wanted].Refine(k);
+  }
+}
+
+void Differences::CompareRow(size_t wanted, size_t cotangent) {
   RowRecord* const row = recorder_.Row(wanted_[wanted].row);
   if (row == nullptr) return;
   if (row->used == 0) {
     row->used = 1;
     row->right = 1;
   }
-  const Numeric& n = numeric[wanted];
-  const OpwrightDType dtype = trial_.LeastFloat();
-  double scale = 0;
-  for (const Slope& slope : n.slopes[cotangent])
-    if (slope.smooth) scale = std::max(scale, std::fabs(slope.value));
-  const std::vector<double> values = FlatFloats(trial_.outputs);
-  const bool finite =
-      std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  const Numeric& n = numeric_[wanted];
+  const Array& gradient = At(gradients_[cotangent], wanted_[wanted]);
+  if (!n.whole) {
+    row->sampled = static_cast<int64_t>(n.elements.size());
+    row->sampled_of = gradient.size();
+  }
+  const double scale = ScaleOf(wanted, cotangent);
+  const bool finite = std::all_of(own_.values.begin(), own_.values.end(),
+                                  [](double v) { return std::isfinite(v); });
   bool wrong = false;
+  CommonFactor factor(trial_.LeastFloat());
+  Difference clearest;
   for (size_t k = 0; k < n.elements.size(); ++k) {
     const double got = gradient.Get(n.elements[k]);
-    const Judgement judged = Judge(n.slopes[cotangent][k], got, scale, dtype);
+    const Judgement judged = JudgeElement(wanted, cotangent, k, scale);
     // What is not finite may come from an output that is not, times zero.
     if (!judged.decided || (!std::isfinite(got) && !finite)) {
       ++row->skipped;
       continue;
     }
     ++row->elements;
-    wrong = wrong || judged.error > judged.tolerance;
+    wrong = wrong || !judged.right();
+    if (judged.right() && n.slopes[cotangent][k].smooth) {
+      factor.Add(got, judged);
+      if (std::fabs(judged.expected) > std::fabs(clearest.expected))
+        clearest = {judged.error, judged.tolerance, got, judged.expected,
+                    IndexText(gradient.shape, n.elements[k])};
+    }
     const bool worse = judged.error / judged.tolerance >
                        (row->worst.tolerance > 0 ? row->worst.error / row->worst.tolerance : -1);
     if (worse)
       row->worst = ToRecord({judged.error, judged.tolerance, got, judged.expected,
                              IndexText(gradient.shape, n.elements[k])});
   }
+  if (!wrong && factor.wrong()) {
+    wrong = true;
+    clearest.tolerance = factor.allowed() * std::fabs(clearest.expected);
+    clearest.error = std::fabs(factor.value() - 1) * std::fabs(clearest.expected);
+    row->worst = ToRecord(clearest);
+    row->kind = StrCat("missing factor: the elements together are ", ShortNumber(factor.value()),
+                       " times what is right")
+                    .c_str();
+  }
   if (!wrong) return;
   row->right = 0;
-  if (row->kind.chars[0] == 0 && n.whole)
-    row->kind = KindOf(wanted, numeric, cotangent, gradient, flat_cotangent).c_str();
+  if (row->kind.chars[0] == 0 && n.whole) row->kind = KindOf(wanted, cotangent).c_str();
 }
 
-std::string Differences::KindOf(size_t wanted, const std::vector<Numeric>& numeric,
-                                size_t cotangent, const Array& gradient,
-                                const std::vector<double>& flat_cotangent) const {
+std::string Differences::KindOf(size_t wanted, size_t cotangent) const {
   Suspect suspect;
-  const Numeric& n = numeric[wanted];
+  const Numeric& n = numeric_[wanted];
+  const Array& gradient = At(gradients_[cotangent], wanted_[wanted]);
   suspect.shape = gradient.shape;
   suspect.input = FlatFloats({{At(trial_.inputs, wanted_[wanted])}});
   suspect.tolerance = std::max(1e-5, 3 * RelativeTolerance(trial_.LeastFloat()));
-  suspect.cotangent = flat_cotangent;
+  suspect.cotangent = cotangents_[cotangent];
   suspect.jacobian = &n.jacobian;
   for (size_t k = 0; k < n.elements.size(); ++k) {
     const Slope& slope = n.slopes[cotangent][k];
@@ -104,9 +157,9 @@ std::string Differences::KindOf(size_t wanted, const std::vector<Numeric>& numer
     suspect.expected.push_back(slope.smooth ? slope.value : suspect.got.back());
   }
   for (size_t i = 0; i < wanted_.size(); ++i) {
-    if (i == wanted || !numeric[i].whole) continue;
+    if (i == wanted || !numeric_[i].whole) continue;
     Named other{trial_.NameOf(wanted_[i]), {}};
-    for (const Slope& slope : numeric[i].slopes[cotangent]) other.values.push_back(slope.value);
+    for (const Slope& slope : numeric_[i].slopes[cotangent]) other.values.push_back(slope.value);
     suspect.others.push_back(std::move(other));
   }
   const auto add = [&](const OpwrightParamDef* const* params, const ArrayLists& lists) {

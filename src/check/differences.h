@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "check/judgement.h"
 #include "check/numeric.h"
 #include "check/record.h"
 #include "check/trial.h"
@@ -22,16 +23,25 @@ class Differences {
   void Run();
 
  private:
+  // False: the backward call failed.
+  bool MakeGradients();
+  double ScaleOf(size_t wanted, size_t cotangent) const;
+  Judgement JudgeElement(size_t wanted, size_t cotangent, size_t k, double scale) const;
+  // More steps where one does not convince.
+  void Refine(size_t wanted);
   // One input's gradients for one cotangent against its slopes.
-  void CompareRow(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
-                  const Array& gradient, const std::vector<double>& flat_cotangent);
-  std::string KindOf(size_t wanted, const std::vector<Numeric>& numeric, size_t cotangent,
-                     const Array& gradient, const std::vector<double>& flat_cotangent) const;
+  void CompareRow(size_t wanted, size_t cotangent);
+  std::string KindOf(size_t wanted, size_t cotangent) const;
 
   Trial& trial_;
   Recorder& recorder_;
   Random random_;
   std::vector<Wanted> wanted_;
+  OwnValues own_;
+  std::vector<std::vector<double>> cotangents_;
+  std::vector<ArrayLists> gradients_;  // [cotangent]
+  std::vector<std::vector<std::vector<double>>> noise_;  // [cotangent][wanted][element]
+  std::vector<Numeric> numeric_;  // [wanted]
 };
 
 }  // namespace opwright::check

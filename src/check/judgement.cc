@@ -4,38 +4,76 @@
 #include <algorithm>
 #include <cmath>
 
+#include "check/numeric.h"
+
 namespace opwright::check {
 namespace {
 
 // How many times the measured noise an error may be.
 constexpr double kNoise = 4;
+// Fewer elements tell no common factor.
+constexpr int64_t kFew = 8;
 
-// How far from a difference of this size a gradient may be. scale: of the whole gradient.
-double Allowed(double size, double scale, double noise, OpwrightDType dtype) {
-  return RelativeTolerance(dtype) * (size + 0.1 * scale) + kNoise * noise +
-         2 * Epsilon(dtype) / StepOf(dtype);
+// How far from a difference of this size a gradient may be. Terms that cancel are rounded by their
+// own size, a part of a sum over everything by that of the largest.
+double Allowed(double size, double noise, const Slope& slope, const Measure& m) {
+  return RelativeTolerance(m.dtype) * (size + 0.1 * slope.terms) + kNoise * noise +
+         8 * Epsilon(m.dtype) * m.scale + 4 * SmallestPositive(m.dtype);
 }
 
 }  // namespace
 
-Judgement Judge(const Slope& slope, double got, double scale, OpwrightDType dtype) {
+bool Judgement::fine() const {
+  return error == 0 || tolerance <= 0.02 * std::max(std::fabs(expected), error);
+}
+
+Judgement Judge(const Slope& slope, double got, const Measure& m) {
   const double low = slope.smooth ? slope.value : slope.low;
   const double high = slope.smooth ? slope.value : slope.high;
-  const double noise = slope.smooth ? slope.noise : slope.side_noise;
+  const double noise = (slope.smooth ? slope.noise : slope.side_noise) + m.noise;
+  const double size = std::max(std::fabs(low), std::fabs(high));
   const bool finite = std::isfinite(got);
   Judgement judged;
   judged.expected = got > high ? high : got > low ? got : low;
-  judged.tolerance = Allowed(std::max(std::fabs(low), std::fabs(high)), scale, noise, dtype);
+  judged.tolerance = Allowed(size, noise, slope, m);
   judged.error = finite ? std::fabs(got - judged.expected) : INFINITY;
-  // Where the noise is as large as what is measured, nothing is decided. Values and cotangents are
-  // of the size of one: less than the relative tolerance of that is no noise.
-  const double signal = std::max({scale, finite ? std::fabs(got) : 0, RelativeTolerance(dtype)});
+  // Where the noise is as large as what is measured, nothing is decided; nor where intermediate
+  // values of the size of other results, or a step that was too large, would explain an error.
+  const double signal = std::max({m.scale, size, finite ? std::fabs(got) : 0});
   const bool noisy = !(kNoise * noise <= 0.3 * signal) || !std::isfinite(low + high);
+  const bool hidden =
+      finite && judged.error > judged.tolerance &&
+      (judged.error <= judged.tolerance + kNoise * slope.floor ||
+       std::fabs(got - slope.before) <= judged.tolerance + kNoise * slope.before_noise);
   // What the plain difference gives too is as good as decided.
-  const bool hit = !slope.smooth && std::fabs(got - slope.value) <=
-                                        Allowed(std::fabs(slope.value), scale, slope.noise, dtype);
-  judged.decided = (!noisy && !(slope.unsettled && finite)) || hit || (slope.smooth && !finite);
+  const double off = std::fabs(got - slope.value);
+  const double allowed = Allowed(std::fabs(slope.value), slope.noise + m.noise, slope, m);
+  const bool hit = !slope.smooth && off <= allowed;
+  if (hit && judged.error > judged.tolerance) judged = {true, slope.value, off, allowed};
+  judged.decided = (!noisy && !hidden && !(slope.unsettled && finite)) || hit ||
+                   (slope.smooth && !finite) || (slope.smooth && judged.error == 0);
   return judged;
+}
+
+void CommonFactor::Add(double got, const Judgement& judged) {
+  const double slope = judged.expected / judged.tolerance;
+  product_ += got / judged.tolerance * slope;
+  square_ += slope * slope;
+  got_square_ += got / judged.tolerance * (got / judged.tolerance);
+  ++elements_;
+}
+
+double CommonFactor::allowed() const {
+  // Five times the standard error of a regression; and a kernel that cuts digits off is off by as
+  // much everywhere.
+  const double rest = std::max(0.0, got_square_ - product_ * product_ / square_);
+  return std::max(5 * std::sqrt(rest / static_cast<double>(elements_ - 1) / square_),
+                  3 * Epsilon(dtype_));
+}
+
+bool CommonFactor::wrong() const {
+  return Epsilon(dtype_) > 1e-5 && elements_ >= kFew && square_ > 0 &&
+         std::fabs(value() - 1) > allowed();
 }
 
 }  // namespace opwright::check

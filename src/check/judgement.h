@@ -3,7 +3,7 @@
 // One element of a gradient against the differences there.
 #pragma once
 
-#include "check/numeric.h"
+#include "check/slope.h"
 
 namespace opwright::check {
 
@@ -12,10 +12,42 @@ struct Judgement {
   double expected = 0;
   double error = 0;
   double tolerance = 0;
+
+  bool right() const { return decided && error <= tolerance; }
+  // Whether a wrong factor of a few percent would be seen.
+  bool fine() const;
+};
+
+// What the differences are judged by, beside the slope itself.
+struct Measure {
+  double scale = 0;  // the largest slope of the whole gradient
+  double noise = 0;  // of the gradient's element
+  OpwrightDType dtype = {};  // the least precise
 };
 
 // One element's gradient by the differences there: their slope where the function is smooth, else
 // whatever lies between the slopes to either side.
-Judgement Judge(const Slope& slope, double got, double scale, OpwrightDType dtype);
+Judgement Judge(const Slope& slope, double got, const Measure& measure);
+
+// A factor that all elements have in common, which averages out what the noise of each hides in a
+// narrow dtype.
+class CommonFactor {
+ public:
+  explicit CommonFactor(OpwrightDType dtype) : dtype_(dtype) {}
+  // Of an element that is right where the function is smooth.
+  void Add(double got, const Judgement& judged);
+  // Whether it is not one.
+  bool wrong() const;
+  double value() const { return product_ / square_; }
+  // How far it may be from one.
+  double allowed() const;
+
+ private:
+  OpwrightDType dtype_;
+  double product_ = 0;  // weighted by what is known of each element
+  double square_ = 0;
+  double got_square_ = 0;
+  int64_t elements_ = 0;
+};
 
 }  // namespace opwright::check

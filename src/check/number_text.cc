@@ -11,6 +11,11 @@ std::string ShortNumber(double value) {
   return text;
 }
 
-std::string PercentText(double share) { return ShortNumber(100 * share) + " %"; }
+std::string PercentText(double share) {
+  char text[40];
+  // Nearly all is not all.
+  snprintf(text, sizeof text, share < 0.995 ? "%.2g %%" : "%.4g %%", 100 * share);
+  return text;
+}
 
 }  // namespace opwright::check

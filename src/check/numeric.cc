@@ -19,102 +19,22 @@ constexpr int64_t kEnds = 16;
 // The far smaller step, of the long one.
 constexpr double kFar = 0x1p-10;
 
-// The outputs at x + h, x - h, x + h/2, x - h/2; at 0 also with the far smaller step.
-struct Samples {
-  std::vector<double> out[6];
-  double at[6];
-  size_t count;
-};
-
-Slope SlopeOf(const Samples& s, const std::vector<double>& centre, double x,
-              const std::vector<double>& c, double epsilon) {
-  double wide = 0;
-  double narrow = 0;
-  double right = 0;  // one-sided, of the short step
-  double left = 0;
-  double gaps[2] = {};  // between the one-sided slopes of each output, by step
-  double sizes = 0;
-  double moved = 0;  // size of what rounding acts on
-  bool still = true;  // no finite output moves
-  bool finite = true;
-  Slope slope;
-  slope.side_noise = 0;
-  for (size_t j = 0; j < centre.size(); ++j) {
-    const double o[4] = {s.out[0][j], s.out[1][j], s.out[2][j], s.out[3][j]};
-    // Its cotangent is zero.
-    if (!std::isfinite(centre[j])) {
-      finite = false;
-      continue;
-    }
-    if (o[0] == centre[j] && o[1] == centre[j] && o[2] == centre[j] && o[3] == centre[j]) continue;
-    still = false;
-    wide += c[j] * (o[0] - o[1]) / (s.at[0] - s.at[1]);
-    narrow += c[j] * (o[2] - o[3]) / (s.at[2] - s.at[3]);
-    double r[2];
-    double l[2];
-    for (size_t k = 0; k < 2; ++k) {
-      r[k] = c[j] * (o[2 * k] - centre[j]) / (s.at[2 * k] - x);
-      l[k] = c[j] * (centre[j] - o[2 * k + 1]) / (x - s.at[2 * k + 1]);
-      gaps[k] += std::fabs(r[k] - l[k]);
-    }
-    right += r[1];
-    left += l[1];
-    sizes += std::fabs(r[1]) + std::fabs(l[1]);
-    // Of each output on its own: a kernel may choose another slope at each one's kink. Richardson's
-    // step takes the first order out, and its size stands for what is left.
-    const double sides[2] = {2 * r[1] - r[0], 2 * l[1] - l[0]};
-    slope.low += std::min(sides[0], sides[1]);
-    slope.high += std::max(sides[0], sides[1]);
-    slope.side_noise += std::fabs(r[1] - r[0]) + std::fabs(l[1] - l[0]);
-    moved += std::fabs(c[j]) * std::max({std::fabs(centre[j]), std::fabs(o[0]), std::fabs(o[1])});
-  }
-  const double rounding = epsilon * moved / (s.at[2] - s.at[3]);
-  slope.value = (4 * narrow - wide) / 3;
-  // Richardson's weights let 1.5 times the rounding of one difference through.
-  slope.noise = std::fabs(narrow - wide) / 3 + 1.5 * rounding;
-  slope.side_noise += 5 * rounding;  // twice that of a short step, once that of a long one
-  // Where the function is smooth, the gap between the one-sided slopes halves with the step. Two
-  // outputs' kinks may cancel in the sum.
-  const bool kink = gaps[1] > 0.7 * gaps[0] && gaps[1] > 1e-3 * sizes + 20 * rounding;
-  // A kink between the two steps: they disagree by more than a smooth function can.
-  const double size = std::fabs(right) + std::fabs(left);
-  const bool torn = std::fabs(narrow - wide) > 2e-3 * size + 20 * rounding;
-  slope.smooth = std::isfinite(slope.value) && !kink && !torn;
-  // It may go to an output that is not finite.
-  if (still && !finite) {
-    slope.smooth = false;
-    slope.side_noise = INFINITY;
-  }
-  return slope;
-}
-
-// Whether the slopes at a far smaller step are others: `slope` is one of a scale only.
-bool Unsettled(const Slope& slope, const Samples& s, const std::vector<double>& centre, double x,
-               const std::vector<double>& c, double epsilon) {
-  double central = 0;
-  double near[2] = {};
-  double far[2] = {};
-  double moved = 0;
-  for (size_t j = 0; j < centre.size(); ++j) {
-    if (!std::isfinite(centre[j])) continue;
-    central += c[j] * (s.out[4][j] - s.out[5][j]) / (s.at[4] - s.at[5]);
-    for (size_t side = 0; side < 2; ++side) {
-      near[side] += std::fabs(c[j] * (s.out[2 + side][j] - centre[j]) / (s.at[2 + side] - x));
-      far[side] += std::fabs(c[j] * (s.out[4 + side][j] - centre[j]) / (s.at[4 + side] - x));
-    }
-    moved += std::fabs(c[j]) *
-             std::max({std::fabs(centre[j]), std::fabs(s.out[4][j]), std::fabs(s.out[5][j])});
-  }
-  const double slack = 1e-3 + 20 * epsilon * moved / (s.at[4] - s.at[5]);
-  return (slope.smooth &&
-          std::fabs(central - slope.value) > 0.1 * std::fabs(slope.value) + slack) ||
-         far[0] > 1.5 * near[0] + slack || far[1] > 1.5 * near[1] + slack;
+// Steps in units of StepOf, from small to large, that a dtype can tell apart. A period that divides
+// one of them divides no other.
+std::vector<double> StepsOf(OpwrightDType dtype) {
+  const double epsilon = Epsilon(dtype);
+  if (epsilon < 1e-12)
+    return {1.37 * 0x1p-16, 0.83 * 0x1p-12, 1.19 * 0x1p-8, 0.71 * 0x1p-4, 1,
+            1.23 * 0x1p4,   0.87 * 0x1p8,   0x1p12};
+  if (epsilon < 1e-5)
+    return {1.37 * 0x1p-8, 0.71 * 0x1p-4, 1, 1.23 * 0x1p4, 0.87 * 0x1p8, 1.11 * 0x1p12, 0x1p16};
+  return {0x1p-2, 1, 1.23 * 0x1p2, 0.87 * 0x1p4, 0x1p6};
 }
 
 // Moves elements together that are zero, as ties are, and each to the same side on its own. Where
 // the outputs' changes do not add up, what differences of single elements say is not the gradient.
-bool ZerosAddUp(Trial* trial, const Wanted& wanted, const std::vector<double>& centre,
-                Random* random) {
+bool ZerosAddUp(Trial* trial, const Wanted& wanted, const OwnValues& own, Random* random) {
+  const std::vector<double>& centre = own.values;
   Array& input = At(trial->inputs, wanted);
   std::vector<int64_t> zeros;
   for (int64_t k = 0; k < input.size(); ++k)
@@ -144,9 +64,9 @@ bool ZerosAddUp(Trial* trial, const Wanted& wanted, const std::vector<double>& c
         input.Set(zeros[k], 0);
       }
     }
-    const double epsilon = Epsilon(trial->LeastFloat());
     for (size_t j = 0; j < rest.size(); ++j)
-      add_up = add_up && !(std::fabs(rest[j]) > 0.05 * step + 40 * epsilon * std::fabs(centre[j]));
+      add_up = add_up && !(std::fabs(rest[j]) >
+                           0.05 * step * own.size[j] + 40 * own.epsilon * std::fabs(centre[j]));
   }
   return add_up;
 }
@@ -171,15 +91,6 @@ std::vector<int64_t> SampledElements(const Shape& shape, int64_t size, Random* r
 
 }  // namespace
 
-std::vector<double> FlatFloats(const ArrayLists& lists) {
-  std::vector<double> flat;
-  for (const auto& list : lists)
-    for (const Array& array : list)
-      for (int64_t k = 0; IsFloat(array.dtype) && k < array.size(); ++k)
-        flat.push_back(array.Get(k));
-  return flat;
-}
-
 double StepOf(OpwrightDType dtype) {
   const double epsilon = Epsilon(dtype);
   return epsilon < 1e-12 ? 0x1p-12 : epsilon < 1e-5 ? 0x1p-6 : epsilon < 2e-3 ? 0x1p-3 : 0x1p-2;
@@ -187,58 +98,102 @@ double StepOf(OpwrightDType dtype) {
 
 double RelativeTolerance(OpwrightDType dtype) {
   const double epsilon = Epsilon(dtype);
-  return epsilon < 1e-12 ? 1e-6 : epsilon < 1e-5 ? 1e-3 : epsilon < 2e-3 ? 3e-2 : 0.1;
+  return epsilon < 1e-12 ? 1e-6 : epsilon < 1e-5 ? 1e-3 : epsilon < 2e-3 ? 1e-2 : 0.05;
 }
 
-Numeric Differentiate(Trial* trial, const Wanted& wanted,
-                      const std::vector<std::vector<double>>& cotangents, Random* random) {
-  Array& input = At(trial->inputs, wanted);
-  const ArrayLists outputs = trial->outputs;
-  const std::vector<double> centre = FlatFloats(outputs);
-  const double epsilon = Epsilon(trial->LeastFloat());
-  const bool zeros_add_up = ZerosAddUp(trial, wanted, centre, random);
-  Numeric numeric;
-  numeric.whole = input.size() <= kWhole;
-  numeric.slopes.resize(cotangents.size());
-  if (numeric.whole) {
-    numeric.elements.resize(static_cast<size_t>(input.size()));
-    std::iota(numeric.elements.begin(), numeric.elements.end(), 0);
+Numeric::Numeric(Trial* trial, const Wanted& wanted,
+                 const std::vector<std::vector<double>>& cotangents, const OwnValues& own,
+                 Random* random)
+    : trial_(*trial),
+      input_(At(trial->inputs, wanted)),
+      cotangents_(cotangents),
+      own_(own),
+      zeros_add_up_(ZerosAddUp(trial, wanted, own, random)) {
+  whole = input_.size() <= kWhole;
+  slopes.resize(cotangents.size());
+  if (whole) {
+    elements.resize(static_cast<size_t>(input_.size()));
+    std::iota(elements.begin(), elements.end(), 0);
   } else {
-    numeric.elements = SampledElements(input.shape, input.size(), random);
+    elements = SampledElements(input_.shape, input_.size(), random);
   }
-
-  for (int64_t element : numeric.elements) {
-    const double x = input.Get(element);
-    const double step = StepOf(trial->LeastFloat()) * std::max(1.0, std::fabs(x));
+  for (const int64_t element : elements) {
+    const double x = input_.Get(element);
     Samples samples;
-    samples.count = x == 0 ? 6 : 4;
-    bool ok = std::isfinite(x);
-    for (size_t k = 0; k < samples.count; ++k) {
-      input.Set(element, x + (k % 2 == 0 ? 1 : -1) * step * (k < 2 ? 1 : k < 4 ? 0.5 : kFar));
-      samples.at[k] = input.Get(element);  // as it was rounded
-      ok = ok && trial->Forward().ok();
-      samples.out[k] = FlatFloats(trial->outputs);
-    }
-    input.Set(element, x);
+    const bool ok = Take(element, 1, x == 0, &samples);
     for (size_t c = 0; c < cotangents.size(); ++c) {
       Slope slope;
       slope.smooth = false;
-      if (ok) slope = SlopeOf(samples, centre, x, cotangents[c], epsilon);
+      if (ok) slope = SlopeOf(samples, own_, x, cotangents[c], nullptr);
       slope.unsettled =
-          ok && x == 0 &&
-          (!zeros_add_up || Unsettled(slope, samples, centre, x, cotangents[c], epsilon));
-      numeric.slopes[c].push_back(slope);
+          ok && x == 0 && (!zeros_add_up_ || Unsettled(slope, samples, own_, x, cotangents[c]));
+      slopes[c].push_back(slope);
     }
-    if (!numeric.whole) continue;
-    std::vector<double> column(centre.size());
-    for (size_t j = 0; j < centre.size(); ++j)
+    if (!whole) continue;
+    std::vector<double> column(own_.values.size());
+    for (size_t j = 0; j < column.size(); ++j)
       column[j] = (4 * (samples.out[2][j] - samples.out[3][j]) / (samples.at[2] - samples.at[3]) -
                    (samples.out[0][j] - samples.out[1][j]) / (samples.at[0] - samples.at[1])) /
                   3;
-    numeric.jacobian.push_back(std::move(column));
+    jacobian.push_back(std::move(column));
   }
-  trial->outputs = outputs;
-  return numeric;
+}
+
+bool Numeric::Take(int64_t element, double scale, bool far, Samples* samples) {
+  const double x = input_.Get(element);
+  const double step = scale * StepOf(trial_.LeastFloat()) * std::max(1.0, std::fabs(x));
+  const ArrayLists outputs = trial_.outputs;
+  samples->count = far ? 6 : 4;
+  bool ok = std::isfinite(x);
+  for (size_t k = 0; k < samples->count; ++k) {
+    input_.Set(element, x + (k % 2 == 0 ? 1 : -1) * step * (k < 2 ? 1 : k < 4 ? 0.5 : kFar));
+    samples->at[k] = input_.Get(element);  // as it was rounded
+    ok = ok && trial_.Forward().ok();
+    samples->out[k] = FlatFloats(trial_.outputs);
+  }
+  input_.Set(element, x);
+  trial_.outputs = outputs;
+  return ok;
+}
+
+void Numeric::Refine(size_t k) {
+  const double x = input_.Get(elements[k]);
+  struct Level {
+    double scale;
+    bool still;  // no output moves
+    Samples samples;
+  };
+  std::vector<Level> levels;
+  std::vector<bool> moving(own_.values.size());
+  for (const double scale : StepsOf(trial_.LeastFloat())) {
+    Samples samples;
+    if (!Take(elements[k], scale, false, &samples)) continue;
+    // Points that the dtype rounds to one say nothing.
+    if (!(samples.at[0] > samples.at[2] && samples.at[2] > x && x > samples.at[3] &&
+          samples.at[3] > samples.at[1]))
+      continue;
+    bool still = true;
+    for (size_t j = 0; j < moving.size(); ++j) {
+      still = still && !Moves(samples, own_.values, j);
+      moving[j] = moving[j] || Moves(samples, own_.values, j);
+    }
+    // A kernel that works in a narrower dtype inside does not see the smallest steps.
+    if (scale == 1 && x != 0 && !still)
+      std::erase_if(levels, [](const Level& level) { return level.still; });
+    levels.push_back({scale, still, std::move(samples)});
+  }
+  const double size = own_.size.empty() ? 0 : *std::max_element(own_.size.begin(), own_.size.end());
+  for (size_t c = 0; c < cotangents_.size(); ++c) {
+    Agreement agreement;
+    for (const Level& level : levels)
+      agreement.Add(SlopeOf(level.samples, own_, x, cotangents_[c], &moving), level.scale);
+    if (agreement.empty()) {
+      slopes[c][k].unsettled = slopes[c][k].unsettled || agreement.too_fast();
+      continue;
+    }
+    slopes[c][k] = agreement.Best();
+    slopes[c][k].unsettled = !agreement.settled(size) || (x == 0 && !zeros_add_up_);
+  }
 }
 
 }  // namespace opwright::check

@@ -1,43 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Central differences of a forward operator, with the noise that was measured while taking them.
+// Central differences of a forward operator: of which elements, and with which steps.
 #pragma once
 
-#include <cmath>
 #include <vector>
 
+#include "check/own_values.h"
+#include "check/slope.h"
 #include "check/trial.h"
 
 namespace opwright::check {
 
-// The derivative of sum(c * out) by one element of one input, for one cotangent c.
-struct Slope {
-  double value = 0;
-  double noise = 0;
-  bool smooth = true;  // false: a kink or a jump, or something that is not finite
-  // What the differences to either side say: at a kink every slope between them is one.
-  double low = 0;
-  double high = 0;
-  double side_noise = INFINITY;
-  // The slopes go on changing at far smaller steps, or those of tied elements do not add up: they
-  // say nothing of a finite gradient.
-  bool unsettled = false;
-};
+// The slopes of the elements of one input.
+class Numeric {
+ public:
+  // With one step. trial: its outputs are those of the forward call, and so they are afterwards.
+  Numeric(Trial* trial, const Wanted& wanted, const std::vector<std::vector<double>>& cotangents,
+          const OwnValues& own, Random* random);
+  // With many steps, at element k of `elements`: the slope that several of them agree on.
+  void Refine(size_t k);
 
-struct Numeric {
   std::vector<int64_t> elements;  // of the input; all of them unless it is large
   bool whole = true;
   std::vector<std::vector<Slope>> slopes;  // [cotangent][element]
   // d out[j] / d element, over all float outputs one after the other; only if whole.
   std::vector<std::vector<double>> jacobian;
+
+ private:
+  // False where a forward call fails. scale: of the step.
+  bool Take(int64_t element, double scale, bool far, Samples* samples);
+
+  Trial& trial_;
+  Array& input_;
+  const std::vector<std::vector<double>>& cotangents_;
+  const OwnValues& own_;
+  bool zeros_add_up_;
 };
-
-// What of trial.outputs is summed: all elements of all float outputs, as double.
-std::vector<double> FlatFloats(const ArrayLists& lists);
-
-// trial.inputs is moved and put back; trial.outputs ends as it was.
-Numeric Differentiate(Trial* trial, const Wanted& wanted,
-                      const std::vector<std::vector<double>>& cotangents, Random* random);
 
 // Relative to max(1, |x|). After Richardson's step the truncation is of the fourth order; what is
 // left is rounding, epsilon / step.

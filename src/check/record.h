@@ -35,6 +35,8 @@ struct RowRecord {
   Text<256> reason;  // why nothing was compared
   int64_t elements;
   int64_t skipped;
+  int64_t sampled;  // elements that were compared of so many; 0: all
+  int64_t sampled_of;
   DifferenceRecord worst;
   Text<256> kind;
 };

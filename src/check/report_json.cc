@@ -29,12 +29,15 @@ std::string DifferenceJson(const Difference& d) {
 }
 
 std::string RowJson(const GradientRow& row) {
-  return StrCat("{\"input\": ", JsonQuote(row.input), ", \"checked\": ", Bool(row.checked),
-                ", \"right\": ", Bool(row.right), ", \"reason\": ", JsonQuote(row.reason),
-                ", \"dtype\": ", JsonQuote(row.dtype), ", \"cases\": ", row.cases,
-                ", \"comparisons\": ", row.elements, ", \"left_out\": ", row.skipped,
-                ", \"worst\": ", row.worst.tolerance > 0 ? DifferenceJson(row.worst) : "null",
-                ", \"case\": ", JsonQuote(row.case_text), ", \"kind\": ", JsonQuote(row.kind), "}");
+  return StrCat(
+      "{\"input\": ", JsonQuote(row.input), ", \"checked\": ", Bool(row.checked),
+      ", \"right\": ", Bool(row.right), ", \"reason\": ", JsonQuote(row.reason),
+      ", \"dtype\": ", JsonQuote(row.dtype), ", \"cases\": ", row.cases,
+      ", \"comparisons\": ", row.elements, ", \"left_out\": ", row.skipped, ", \"sample\": ",
+      row.sampled_of > 0 ? StrCat("{\"elements\": ", row.sampled, ", \"of\": ", row.sampled_of, "}")
+                         : std::string("null"),
+      ", \"worst\": ", row.worst.tolerance > 0 ? DifferenceJson(row.worst) : "null",
+      ", \"case\": ", JsonQuote(row.case_text), ", \"kind\": ", JsonQuote(row.kind), "}");
 }
 
 std::string FindingJson(const Finding& f) {

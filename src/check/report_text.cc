@@ -36,6 +36,9 @@ std::string RowText(const GradientRow& row) {
     if (row.skipped > 0)
       text += StrCat(", ", row.skipped, " left out (", PercentText(row.left_out_share()),
                      ": not smooth there, or too noisy)");
+    if (row.sampled_of > 0)
+      text += StrCat(", of large inputs a sample (", row.sampled, " of ",
+                     Count(row.sampled_of, "element"), ")");
     return text + "\n";
   }
   text += StrCat(" [CK012]\n    ", DifferenceText(row.worst), "\n    with ", row.case_text, "\n");

@@ -7,6 +7,13 @@
 #include "check/number_text.h"
 
 namespace opwright::check {
+namespace {
+
+// Shares of a gradient's elements that were left out: more is told, and leaves it undecided.
+constexpr double kMuch = 0.25;
+constexpr double kNearlyAll = 0.9;
+
+}  // namespace
 
 void Tally::AddFinding(Finding finding) {
   for (Finding& other : report.findings) {
@@ -38,6 +45,10 @@ void Tally::Take(const CaseRecord& record, const std::string& text) {
     ++row.cases;
     row.elements += from.elements;
     row.skipped += from.skipped;
+    if (from.sampled_of > row.sampled_of) {
+      row.sampled = from.sampled;
+      row.sampled_of = from.sampled_of;
+    }
     row.checked = row.checked || from.elements > 0;
     const bool standard = record.second_values.chars[0] == 0;
     AttrEffect& effect = attr_effects_[r];
@@ -92,7 +103,6 @@ void Tally::CompleteKind(const AttrEffect& effect, std::string* kind) {
 
 // A verdict on the rest is not one on the whole.
 void Tally::NoteLeftOut(const GradientRow& row) {
-  constexpr double kMuch = 0.25;
   if (row.left_out_share() < kMuch) return;
   Finding finding;
   finding.id = "CK020";
@@ -127,6 +137,8 @@ void Tally::Judge() {
     wrong = wrong || !row.right;
     if (!row.right) CompleteKind(attr_effects_[r], &row.kind);
     if (row.checked) NoteLeftOut(row);
+    // A few elements that happen to fit say nothing.
+    undecided = undecided || (row.checked && row.left_out_share() > kNearlyAll);
     if (row.checked || !row.reason.empty()) continue;
     row.reason = row.skipped > 0
                      ? "no element where the function is smooth and the noise below the gradient"

@@ -57,21 +57,19 @@ void AppendTensors(ArrayLists& lists, std::vector<OpwrightTensor>* tensors) {
 }
 
 Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed, SecondValues second)
-    : attrs(MakeAttrs(op.def(), second)), op_(op), column_(column) {
-  Random random(seed);
-  const int64_t limit = IntegerLimit(c);
+    : attrs(MakeAttrs(op.def(), second)), op_(op), column_(column), limit_(IntegerLimit(c)) {
   for (int32_t i = 0; i < def().num_inputs; ++i) {
     std::vector<Array> list;
-    for (const Shape& shape : c.shapes[static_cast<size_t>(i)]) {
+    for (const Shape& shape : c.shapes[static_cast<size_t>(i)])
       list.emplace_back(InputType(i), shape);
-      Fill(&list.back(), c.values, limit, &random);
-    }
     inputs.push_back(std::move(list));
   }
+  Random random(seed);
+  Refill(c.values, &random);
 }
 
 Trial::Trial(const Trial& other, int32_t column)
-    : attrs(other.attrs), op_(other.op_), column_(column) {
+    : attrs(other.attrs), op_(other.op_), column_(column), limit_(other.limit_) {
   const auto convert = [](const ArrayLists& from, const auto& dtype_of) {
     ArrayLists to;
     for (size_t i = 0; i < from.size(); ++i) {
@@ -86,6 +84,11 @@ Trial::Trial(const Trial& other, int32_t column)
   };
   inputs = convert(other.inputs, [&](int32_t i) { return InputType(i); });
   outputs = convert(other.outputs, [&](int32_t i) { return def().outputs[i]->dtypes[column_]; });
+}
+
+void Trial::Refill(Values values, Random* random) {
+  for (auto& list : inputs)
+    for (Array& array : list) Fill(&array, values, limit_, random);
 }
 
 Status Trial::MakeOutputs() {

@@ -45,6 +45,9 @@ class Trial {
   // The same values in another column.
   Trial(const Trial& other, int32_t column);
 
+  // Other values for all inputs.
+  void Refill(Values values, Random* random);
+
   // Makes the outputs. The error of a shape that is refused.
   Status MakeOutputs();
   // tensors: inputs, outputs.
@@ -76,6 +79,7 @@ class Trial {
  private:
   Operator& op_;
   int32_t column_;
+  int64_t limit_;  // of integers
 };
 
 // A report row for each tensor that an input may have.

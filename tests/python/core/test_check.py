@@ -85,6 +85,15 @@ def test_a_wrong_gradient_is_exit_1_and_names_both_values(folder):
     assert row["worst"]["index"].startswith("[")
 
 
+def test_a_sample_is_told(folder):
+    path = folder()
+    (row,) = json.loads(run("check", "--format", "json", path).stdout)["operators"][0]["gradients"]
+    sample = row["sample"]
+    assert 24 <= sample["elements"] < 256 < sample["of"]
+    text = f"of large inputs a sample ({sample['elements']} of {sample['of']} elements)"
+    assert text in run("check", path).stdout
+
+
 def test_a_crash_is_exit_1_and_the_report_is_whole(folder):
     crash = KERNEL.replace("double* g =", "double* g = nullptr; g =").replace(
         "g[i];", "g[i + 1000000];"
