@@ -50,6 +50,19 @@ struct Claim {
   std::optional<LibraryHandle> handle;
 };
 
+// A handle that Python may close.
+struct PyLibrary {
+  std::shared_ptr<Claim> claim;
+
+  explicit PyLibrary(LibraryHandle handle) : claim(std::make_shared<Claim>(std::move(handle))) {}
+  LibraryHandle& open() {
+    if (!claim->handle.has_value())
+      Raise(MakeError("CL014", StrCat("this handle of ", claim->library->path(),
+                                      " was closed; load the library again")));
+    return *claim->handle;
+  }
+};
+
 struct PyOperator {
   std::shared_ptr<Claim> claim;
   std::shared_ptr<Operator> op;

@@ -12,19 +12,6 @@
 namespace opwright::python {
 namespace {
 
-// A handle that Python may close.
-struct PyLibrary {
-  std::shared_ptr<Claim> claim;
-
-  explicit PyLibrary(LibraryHandle handle) : claim(std::make_shared<Claim>(std::move(handle))) {}
-  LibraryHandle& open() {
-    if (!claim->handle.has_value())
-      Raise(MakeError("CL014", StrCat("this handle of ", claim->library->path(),
-                                      " was closed; load the library again")));
-    return *claim->handle;
-  }
-};
-
 PyOperator FindOperator(PyLibrary& library, const std::string& name) {
   LibraryHandle& handle = library.open();
   return {library.claim, ValueOrRaise(handle->Get(name))};

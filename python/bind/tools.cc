@@ -7,6 +7,20 @@
 #include "check/check.h"
 
 namespace opwright::python {
+namespace {
+
+// The report as text for people and as JSON.
+template <class Check>
+nb::tuple Checked(const Check& run) {
+  Expected<check::Report> report = [&] {
+    const nb::gil_scoped_release release;
+    return run();
+  }();
+  const check::Report made = ValueOrRaise(std::move(report));
+  return nb::make_tuple(check::RenderText(made), check::RenderJson(made));
+}
+
+}  // namespace
 
 void InitTools(nb::module_& m) {
   m.def(
@@ -32,29 +46,26 @@ void InitTools(nb::module_& m) {
       nb::arg("sources"), nb::arg("output"), nb::arg("march"), nb::arg("flags"),
       nb::arg("allow_no_metadef"), "Builds an operator library: its path, and warnings.");
 
-  // Both return the report as text for people and as JSON.
   m.def(
-      "check_library",
+      "check_path",
       [](const std::string& path, const std::string& op, uint64_t seed, double timeout) {
-        Expected<check::Report> report = [&] {
-          const nb::gil_scoped_release release;
-          return check::CheckLibrary(path, {seed, op, timeout});
-        }();
-        const check::Report made = ValueOrRaise(std::move(report));
-        return nb::make_tuple(check::RenderText(made), check::RenderJson(made));
+        return Checked([&] { return check::CheckLibrary(path, {seed, op, timeout}); });
       },
       nb::arg("path"), nb::arg("op"), nb::arg("seed"), nb::arg("timeout"));
   m.def(
+      "check_library",
+      [](PyLibrary& self, const std::string& op, uint64_t seed, double timeout) {
+        const LibraryHandle library = self.open();
+        return Checked([&] { return check::CheckLibrary(*library, {seed, op, timeout}); });
+      },
+      nb::arg("library"), nb::arg("op"), nb::arg("seed"), nb::arg("timeout"));
+  m.def(
       "check_operator",
       [](PyOperator& self, uint64_t seed, double timeout) {
-        check::Report report;
-        report.path = self.library().path();
-        report.seed = seed;
-        {
-          const nb::gil_scoped_release release;
-          report.operators.push_back(check::CheckOperator(*self.op, {seed, "", timeout}));
-        }
-        return nb::make_tuple(check::RenderText(report), check::RenderJson(report));
+        return Checked([&]() -> Expected<check::Report> {
+          return check::Report{
+              self.library().path(), seed, {check::CheckOperator(*self.op, {seed, "", timeout})}};
+        });
       },
       nb::arg("operator"), nb::arg("seed"), nb::arg("timeout"));
 }

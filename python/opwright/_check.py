@@ -40,27 +40,11 @@ def check(
     `target` is an operator, a library, or the path of a library or an operator folder, of which
     `name` picks one operator. `timeout` is in seconds, for one case. See docs/check.md.
     """
-    if isinstance(target, Library):
-        return _together([check(op, seed=seed, timeout=timeout) for op in _to_check(target, name)])
     if isinstance(target, Operator):
         text, raw = _core.check_operator(target._core, seed, timeout)
+    elif isinstance(target, Library):
+        text, raw = _core.check_library(target._core, name or "", seed, timeout)
     else:
-        text, raw = _core.check_library(os.fspath(target), name or "", seed, timeout)
+        text, raw = _core.check_path(os.fspath(target), name or "", seed, timeout)
     found = json.loads(raw)
     return Report(found["verdict"], found["operators"], text)
-
-
-def _to_check(library: Library, name: str | None) -> list[Operator]:
-    """The one named, or all but those that are checked as the backward operator of another."""
-    if name is not None:
-        return [library[name]]
-    operators = [library[each] for each in library.operators]
-    backward = {op.definition.gradient.op for op in operators if op.definition.gradient}
-    return [op for op in operators if op.name not in backward]
-
-
-def _together(reports: list[Report]) -> Report:
-    verdicts = {report.verdict for report in reports}
-    verdict = next((v for v in ("wrong", "undecided") if v in verdicts), "right")
-    operators = [operator for report in reports for operator in report.operators]
-    return Report(verdict, operators, "".join(report.text for report in reports))

@@ -34,29 +34,42 @@ Expected<LibraryHandle> Open(const std::string& path) {
   return LoadLibrary(built->path);
 }
 
+std::vector<std::shared_ptr<Operator>> Checked(const Library& library, const Operator* only) {
+  // A backward operator without a gradient of its own is checked through its forward operator.
+  std::set<const Operator*> through;
+  for (const auto& op : library.operators())
+    if (op->backward() != nullptr && op->backward()->backward() == nullptr)
+      through.insert(op->backward());
+  std::vector<std::shared_ptr<Operator>> checked;
+  for (const auto& op : library.operators()) {
+    const bool asked = only == nullptr || op.get() == only || op->backward() == only;
+    if (asked && !through.contains(op.get())) checked.push_back(op);
+  }
+  return checked;
+}
+
 }  // namespace
 
 Expected<Report> CheckLibrary(const std::string& path, const Options& options) {
-  Report report;
-  report.path = path;
-  report.seed = options.seed;
   Expected<LibraryHandle> library = Open(path);
   if (!library.ok()) return library.TakeError();
-  // A backward operator without a gradient of its own is checked through its forward operator.
-  std::set<const Operator*> backward;
-  for (const auto& op : (*library)->operators())
-    if (op->backward() != nullptr && op->backward()->backward() == nullptr)
-      backward.insert(op->backward());
+  Expected<Report> report = CheckLibrary(**library, options);
+  if (report.ok()) report->path = path;
+  return report;
+}
+
+Expected<Report> CheckLibrary(const Library& library, const Options& options) {
+  const Operator* only = nullptr;
   if (!options.op.empty()) {
-    Expected<std::shared_ptr<Operator>> found = (*library)->Get(options.op);
+    Expected<std::shared_ptr<Operator>> found = library.Get(options.op);
     if (!found.ok()) return found.TakeError();
-    for (const auto& op : (*library)->operators())
-      if (op.get() == found->get() ? !backward.contains(op.get()) : op->backward() == found->get())
-        report.operators.push_back(CheckOperator(*op, options));
-    return report;
+    only = found->get();
   }
-  for (const auto& op : (*library)->operators())
-    if (!backward.contains(op.get())) report.operators.push_back(CheckOperator(*op, options));
+  Report report;
+  report.path = library.path();
+  report.seed = options.seed;
+  for (const std::shared_ptr<Operator>& op : Checked(library, only))
+    report.operators.push_back(CheckOperator(*op, options));
   return report;
 }
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 
 namespace opwright {
+class Library;
 class Operator;
 }
 
@@ -91,6 +92,7 @@ struct Report {
 
 // A folder is built first. The error is that of the build, of the load, or LD013.
 Expected<Report> CheckLibrary(const std::string& path, const Options& options);
+Expected<Report> CheckLibrary(const Library& library, const Options& options);
 
 // The operator and, through it, its backward operator.
 OperatorReport CheckOperator(Operator& op, const Options& options);

@@ -3,6 +3,8 @@
 
 from pathlib import Path
 
+from operator_libraries import write_operator
+
 import opwright
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "fused_add_scale"
@@ -68,3 +70,58 @@ def test_a_factor_that_a_neutral_default_hides_is_found(tmp_path):
         (folder / "scaled.cpp").write_text(SCALED_KERNEL.replace("FACTOR", factor))
         verdicts.append(opwright.check(folder).verdict)
     assert verdicts == ["right", "wrong"]
+
+
+def _operator(name, inputs, outputs, **more):
+    return {
+        "op_name": name,
+        "input_desc": [{"name": n, "dtype": ["float64"], "shape": ["n"]} for n in inputs],
+        "output_desc": [{"name": n, "dtype": ["float64"], "shape": ["n"]} for n in outputs],
+        "shape_rule": {n: "same(x)" for n in outputs},
+        **more,
+    }
+
+
+CHAIN = [
+    _operator("halved", ["x"], ["y"], gradient="slope"),
+    _operator(
+        "slope",
+        ["x", "grad_y"],
+        ["grad_x"],
+        gradient={
+            "op": "flat",
+            "inputs": ["x", "grad_y", "grad_grad_x"],
+            "outputs": ["x", "grad_y"],
+        },
+    ),
+    _operator("flat", ["x", "g", "h"], ["dx", "dg"]),
+]
+CHAIN_SOURCE = """
+#include <opwright/kernel.h>
+using V = opwright::View<const double>;
+using O = opwright::View<double>;
+void Halved(V x, O y) { for (int64_t i = 0; i < x.Size(); ++i) y(i) = x(i) * x(i) / 2; }
+void Slope(V x, V g, O y) { for (int64_t i = 0; i < x.Size(); ++i) y(i) = x(i) * g(i); }
+void Flat(V x, V g, V h, O dx, O dg) {
+  for (int64_t i = 0; i < x.Size(); ++i) {
+    dx(i) = g(i) * h(i);
+    dg(i) = x(i) * h(i);
+  }
+}
+OPWRIGHT_FUNCTION(halved, Halved)
+OPWRIGHT_FUNCTION(slope, Slope)
+OPWRIGHT_FUNCTION(flat, Flat)
+"""
+
+
+def test_a_library_and_its_path_are_checked_alike(tmp_path):
+    """A backward operator that has a gradient of its own is checked by itself too."""
+    path = opwright.build(write_operator(tmp_path / "chain", CHAIN, CHAIN_SOURCE))
+    library = opwright.load(path)
+    for name in (None, "halved", "slope", "flat"):
+        by_path, by_library = (opwright.check(t, name=name) for t in (path, library))
+        assert [op["name"] for op in by_path.operators] == [
+            op["name"] for op in by_library.operators
+        ]
+        assert by_path.verdict == by_library.verdict == "right"
+    assert [op["name"] for op in opwright.check(library).operators] == ["halved", "slope"]
