@@ -45,12 +45,35 @@ const OpwrightAttr* BackwardAttrs(const GradientCall& call, const OpwrightAttr* 
   return attrs;
 }
 
+// A kernel takes it that a gradient is as large as its output, which no shape list says with [-2].
+Status CheckGradient(const OpwrightOpDef& forward, int32_t output, const OpwrightArgument& made,
+                     const OpwrightArgument& grad) {
+  if (made.count == 0 || grad.count == 0) return {};
+  const char* const name = forward.outputs[output]->name;
+  if (grad.count != made.count)
+    return MakeError("CL001", StrCat(forward.name, ": the gradient of output ", name, " has ",
+                                     Count(grad.count, "tensor"), ", ", made.count, " are due"));
+  for (int64_t k = 0; k < made.count; ++k) {
+    const OpwrightTensor& due = made.tensors[k];
+    const OpwrightTensor& given = grad.tensors[k];
+    if (!IsSameShape(given.ndim, given.shape, due.ndim, due.shape))
+      return MakeError("CL004",
+                       StrCat(forward.name, ": the gradient of output ", name, " has shape ",
+                              ShapeText(given), ", ", ShapeText(due), " is due: the output's own"));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status RunGradient(const GradientCall& call) {
   const OpwrightGradient& gradient = *call.gradient;
   const OpwrightOpDef& backward = *call.backward;
   Arena arena(call.host);
+
+  for (int32_t i = 0; i < call.forward->num_outputs; ++i)
+    OPWRIGHT_RETURN_IF_ERROR(
+        CheckGradient(*call.forward, i, call.outputs[i], call.output_grads[i]));
 
   auto* inputs = arena.Make<OpwrightArgument>(gradient.num_inputs);
   for (int32_t i = 0; i < gradient.num_inputs; ++i) {

@@ -82,17 +82,18 @@ def _node(name: str, op: Operator, run, overload_of):
     No torch.autograd.Function: its apply takes a transform of torch.func to the Python code of
     forward. This one is below the transform already and does nothing but go on in the dispatcher.
     """
-    keep, backward_rule = _gradient.rules_for(op, overload_of)
+    begin, keep, backward_rule = _gradient.rules_for(op, overload_of)
 
     def forward(ctx, *arguments):
         *inputs, below = arguments
+        keywords = begin(ctx, below.keywords)
         if torch._C._are_functorch_transforms_active():
             # apply has turned both modes off, but the levels further out have yet to record.
             with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
-                output = run(below.keyset, inputs, below.keywords)
+                output = run(below.keyset, inputs, keywords)
         else:
-            output = run(below.keyset, inputs, below.keywords)
-        keep(ctx, inputs, below.keywords, output)
+            output = run(below.keyset, inputs, keywords)
+        keep(ctx, inputs, output)
         return output
 
     def backward(ctx, *grads):

@@ -7,9 +7,11 @@ import torch
 
 from opwright import _core, _errors
 from opwright._definition import DYNAMIC, OPTIONAL, ROLE_GRAD, ROLE_INPUT
+from opwright._dtypes import name_of
 from opwright._operator import Operator
+from opwright._spec import Spec
 from opwright.torch._call import as_ours
-from opwright.torch._shape import dtype_names, joined
+from opwright.torch._shape import ABSENT, Outputs, dtype_names, joined
 
 
 class CompiledBackward:
@@ -32,7 +34,12 @@ class CompiledBackward:
         names = {attr.name for attr in target.attrs}
         self._attrs = [attr.name for attr in definition.attrs if attr.name in names]
         self._shapes = [
-            (f"_{param.name}_shape", index, param.kind == DYNAMIC)
+            (
+                f"_{param.name}_shape",
+                index,
+                param.kind == DYNAMIC,
+                ABSENT if param.kind == OPTIONAL else [0],
+            )
             for param, rule, index in zip(
                 target.outputs, target.shape_rules, gradient.outputs, strict=True
             )
@@ -60,7 +67,7 @@ class CompiledBackward:
             elif role == ROLE_GRAD:
                 value = grads[index]
                 if value is None and not optional:
-                    shape, dtype = ctx.out_specs[index][0]
+                    ((shape, dtype),) = self._out_specs(ctx, index)
                     value = _first(grads).new_zeros(shape, dtype=dtype)
             else:
                 value = results[index]
@@ -74,8 +81,8 @@ class CompiledBackward:
             arguments = [_cast(t, dtype) for t, dtype in zip(arguments, dtypes, strict=True)]
 
         keywords = {name: ctx.attrs[name] for name in self._attrs}
-        for keyword, index, _ in self._shapes:
-            keywords[keyword] = [0] if ctx.specs[index] is None else ctx.specs[index][0]
+        for keyword, index, _, absent in self._shapes:
+            keywords[keyword] = absent if ctx.specs[index] is None else ctx.specs[index][0]
         if self._takes_wanted:
             keywords["_wanted"] = [needs[index] for index in self._targets]
         returned = self._call(arguments, keywords)
@@ -106,9 +113,9 @@ class CompiledBackward:
             for tensors, (_, _, _, dynamic) in zip(inputs, self._sources, strict=True)
         ]
         keywords = {name: ctx.attrs[name] for name in self._attrs}
-        for keyword, index, dynamic in self._shapes:
+        for keyword, index, dynamic, absent in self._shapes:
             shapes = [shape for shape, _ in ctx.specs[index]]
-            keywords[keyword] = joined(shapes) if dynamic else shapes[0] if shapes else [0]
+            keywords[keyword] = joined(shapes) if dynamic else shapes[0] if shapes else absent
         if self._takes_wanted:
             keywords["_wanted"] = [True in needs[index] for index in self._targets]
         returned = self._call(arguments, keywords)
@@ -154,8 +161,30 @@ class CompiledBackward:
         like = _first(grad for group in grads for grad in group)
         return [
             like.new_zeros(shape, dtype=dtype) if grad is None else grad
-            for grad, (shape, dtype) in zip(grads[index], ctx.out_specs[index], strict=True)
+            for grad, (shape, dtype) in zip(grads[index], self._out_specs(ctx, index), strict=True)
         ]
+
+    def _out_specs(self, ctx, index) -> list[tuple]:
+        """The shape and dtype of each tensor of an output; of one that was not wanted, which is an
+        empty tensor, those that it would have."""
+        op = self._op
+        if op.definition.outputs[index].kind != OPTIONAL:
+            return ctx.out_specs[index]
+        wanted = ctx.keywords.get("_wanted")
+        if wanted is None or wanted[index]:
+            return ctx.out_specs[index]
+        given = [
+            [Spec(shape, name_of(dtype)) for shape, dtype in _listed(specs)] for specs in ctx.specs
+        ]
+        try:
+            return Outputs(op, given, ctx.attrs, ctx.keywords).of(index)
+        except _errors.ShapeError as error:
+            why = str(error).removesuffix(f" [{error.code}]")
+            raise _errors.make(
+                "CL005",
+                f"{why}; {self._backward_name} is due the gradient of that output as zeros: let "
+                "it take an optional input there",
+            ) from None
 
     def _select(self, key, inputs):
         column = _core.select_gradient_column(self._op._core, dtype_names(inputs))
@@ -175,6 +204,11 @@ class CompiledBackward:
                 f"by {self._backward_name} has shape {list(grad.shape)}, {list(shape)} is due",
             )
         return _cast(grad, dtype)
+
+
+def _listed(specs) -> list:
+    """The specs of an input: of a list, of one tensor, or of an absent one."""
+    return specs if isinstance(specs, list) else [] if specs is None else [specs]
 
 
 def _first(tensors) -> torch.Tensor:

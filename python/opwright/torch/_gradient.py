@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from opwright import _bprop, _errors
-from opwright._definition import DYNAMIC, ROLE_GRAD, ROLE_INPUT
+from opwright._definition import DYNAMIC, OPTIONAL, ROLE_GRAD, ROLE_INPUT
 from opwright._operator import Operator
 from opwright.torch._compiled import CompiledBackward
 from opwright.torch._shape import as_lists
@@ -47,20 +47,34 @@ class _Adapter:
 
 
 def rules_for(op: Operator, overload_of):
-    """keep(ctx, inputs, keywords, output) for after the call, and backward(ctx, *grads).
+    """begin(ctx, keywords) for before the call, which gives the keywords that it takes,
+    keep(ctx, inputs, output) for after it, and backward(ctx, *grads).
 
     overload_of: the torch operator of an opwright one.
     """
     definition = op.definition
     lists = any(param.kind == DYNAMIC for param in (*definition.inputs, *definition.outputs))
+    optional = any(param.kind == OPTIONAL for param in definition.outputs)
     compiled = _at_first_use(op, overload_of)
     keep, backward = (_with_lists if lists else _without_lists)(op, compiled)
+    _, read_outputs = _read(op)
 
-    def keep_attrs_too(ctx, inputs, keywords, output):
+    def begin(ctx, keywords):
+        ctx.set_materialize_grads(False)
+        ctx.rule = op.python_bprop
         ctx.attrs = {attr.name: keywords.get(attr.name, attr.default) for attr in definition.attrs}
-        keep(ctx, inputs, output)
+        if optional:
+            wanted = keywords.get("_wanted")
+            if wanted is not None:
+                keywords = {**keywords, "_wanted": with_read(ctx.rule, wanted)}
+            ctx.keywords = keywords
+        return keywords
 
-    return keep_attrs_too, backward
+    def with_read(rule, wanted):
+        """What the gradient reads of the outputs is there, even where the caller wants it not."""
+        return [flag or rule is not None or i in read_outputs for i, flag in enumerate(wanted)]
+
+    return begin, keep, backward
 
 
 def _without_lists(op: Operator, compiled):
@@ -72,11 +86,9 @@ def _without_lists(op: Operator, compiled):
     at, out_at = _places(read, count), _places(read_outputs, len(definition.outputs), len(read))
 
     def keep(ctx, inputs, output):
-        ctx.set_materialize_grads(False)
-        ctx.rule = rule = op.python_bprop
         outputs = output if several else (output,)
         ctx.out_specs = [[(t.shape, t.dtype)] for t in outputs]
-        if rule is not None:
+        if ctx.rule is not None:
             ctx.save_for_backward(*inputs, *outputs)
             return
         ctx.specs = [None if t is None else (t.shape, t.dtype) for t in inputs]
@@ -111,14 +123,12 @@ def _with_lists(op: Operator, compiled):
     read, read_outputs = _read(op)
 
     def keep(ctx, inputs, output):
-        ctx.set_materialize_grads(False)
-        ctx.rule = rule = op.python_bprop
         given = as_lists(definition, inputs)
         outputs = output if isinstance(output, tuple) else (output,)
         results = [out if isinstance(out, (list, tuple)) else (out,) for out in outputs]
         ctx.specs = [[(t.shape, t.dtype) for t in tensors] for tensors in given]
         ctx.out_specs = [[(t.shape, t.dtype) for t in out] for out in results]
-        if rule is None:
+        if ctx.rule is None:
             given = [tensors if i in read else () for i, tensors in enumerate(given)]
             results = [out if i in read_outputs else () for i, out in enumerate(results)]
         ctx.lengths = [len(tensors) for tensors in (*given, *results)]

@@ -13,6 +13,9 @@ from opwright._shape_program import ShapeProgram
 from opwright._spec import Spec
 from opwright.torch import _traced
 
+# The shape that a gradient call passes for an optional output whose forward input was absent.
+ABSENT = [-1]
+
 
 def dtype_names(tensors) -> list[list[str]]:
     """The dtypes of the inputs as the core takes them, a list for each input."""
@@ -43,9 +46,66 @@ def apart(numbers) -> list[list[int]]:
     return shapes
 
 
+class Outputs:
+    """The shapes and dtypes of a call's outputs. given: for each input a list of what has shape and
+    dtype; keywords: also what a gradient call passes."""
+
+    def __init__(self, op: Operator, given, attrs, keywords):
+        self._definition = definition = op.definition
+        self._given = given
+        self._keywords = keywords
+        self._column = _core.select_column(op._core, dtype_names(given))
+        self._program = ShapeProgram(
+            definition,
+            [[t.shape for t in tensors] for tensors in given],
+            attrs,
+            maximum=torch.sym_max,
+            minimum=torch.sym_min,
+            broadcast=lambda *shapes: _broadcast(definition.name, shapes),
+        )
+        self._by_kernel: dict[int, Spec] = {}
+        if any(rule.kind == KERNEL for rule in definition.shape_rules):
+            inferred = _by_kernel(op, given, attrs)
+            for index, rule in enumerate(definition.shape_rules):
+                if rule.kind == KERNEL:
+                    self._by_kernel[index] = inferred[index]
+                    self._program.take_output(index, inferred[index].shape)
+
+    def is_wanted(self, index: int) -> bool:
+        wanted = self._keywords.get("_wanted")
+        optional = self._definition.outputs[index].kind == OPTIONAL
+        return not optional or wanted is None or wanted[index]
+
+    def of(self, index: int) -> list[tuple]:
+        """(shape, dtype) of each tensor of an output; what it is where it is wanted."""
+        definition = self._definition
+        param = definition.outputs[index]
+        dtype = self.dtype(index)
+        dynamic = param.kind == DYNAMIC
+        if index in self._by_kernel:
+            count = _count(definition, index, self._given) if dynamic else 1
+            return [(self._by_kernel[index].shape, dtype)] * count
+        passed = None
+        if definition.shape_rules[index].of_caller:
+            passed = self._keywords.get(f"_{param.name}_shape")
+            if passed is not None:
+                passed = apart(passed) if dynamic else None if passed == ABSENT else [passed]
+        if not dynamic:
+            count = 1
+        else:
+            count = _count(definition, index, self._given) if passed is None else len(passed)
+        return [
+            (self._program.output(index, k, None if passed is None else passed[k]), dtype)
+            for k in range(count)
+        ]
+
+    def dtype(self, index: int) -> torch.dtype:
+        return getattr(torch, self._definition.outputs[index].dtypes[self._column])
+
+
 def fake_for(op: Operator):
     definition = op.definition
-    takes_shape = [rule.of_caller for rule in definition.shape_rules]
+    takes_shape = any(rule.of_caller for rule in definition.shape_rules)
 
     def fake(*inputs, **kwargs):
         _traced.note(op.key)
@@ -56,12 +116,11 @@ def fake_for(op: Operator):
         except _errors.ShapeError:
             # The dispatcher has the same rules, and says values where these have symbols. It knows
             # no shape that a gradient call passes, and symbols of no value are PyTorch's to refuse.
-            if not any(takes_shape) and all(map(_has_values, given)):
+            if not takes_shape and all(map(_has_values, given)):
                 _by_kernel(op, given, attrs)
             raise
 
     def outputs(given, attrs, kwargs):
-        column = _core.select_column(op._core, dtype_names(given))
         devices = {t.device for tensors in given for t in tensors} or {torch.device("cpu")}
         if len(devices) > 1:  # tensors without data beside such with data: there is no result
             words = " and ".join(sorted(map(str, devices)))
@@ -69,50 +128,16 @@ def fake_for(op: Operator):
                 "CL007", f"{op.name}: inputs are on {words}; move them to one device"
             )
         (device,) = devices
-        wanted = kwargs.get("_wanted")
-        program = ShapeProgram(
-            definition,
-            [[t.shape for t in tensors] for tensors in given],
-            attrs,
-            maximum=torch.sym_max,
-            minimum=torch.sym_min,
-            broadcast=lambda *shapes: _broadcast(definition.name, shapes),
-        )
-
-        by_kernel = ()
-        if any(rule.kind == KERNEL for rule in definition.shape_rules):
-            by_kernel = _by_kernel(op, given, attrs)
-            for index, rule in enumerate(definition.shape_rules):
-                if rule.kind == KERNEL:
-                    program.take_output(index, by_kernel[index].shape)
-
-        def of_caller(index):
-            """The shapes that a gradient call passes; None where it passes none."""
-            param = definition.outputs[index]
-            passed = kwargs.get(f"_{param.name}_shape") if takes_shape[index] else None
-            if passed is None:
-                return None
-            return apart(passed) if param.kind == DYNAMIC else [passed]
-
-        def make(index, item=0, passed=None):
-            param = definition.outputs[index]
-            dtype = getattr(torch, param.dtypes[column])
-            if param.kind == OPTIONAL and wanted is not None and not wanted[index]:
-                return torch.empty((0,), dtype=dtype, device=device)
-            if definition.shape_rules[index].kind == KERNEL:
-                shape = by_kernel[index].shape
-            else:
-                shape = program.output(index, item, None if passed is None else passed[item])
-            return torch.empty(shape, dtype=dtype, device=device)
-
+        specs = Outputs(op, given, attrs, kwargs)
         made = []
         for index, param in enumerate(definition.outputs):
-            passed = of_caller(index)
-            if param.kind == DYNAMIC:
-                count = _count(definition, index, given) if passed is None else len(passed)
-                made.append([make(index, item, passed) for item in range(count)])
-            else:
-                made.append(make(index, passed=passed))
+            if not specs.is_wanted(index):
+                made.append(torch.empty((0,), dtype=specs.dtype(index), device=device))
+                continue
+            tensors = [
+                torch.empty(shape, dtype=dtype, device=device) for shape, dtype in specs.of(index)
+            ]
+            made.append(tensors if param.kind == DYNAMIC else tensors[0])
         return made[0] if len(made) == 1 else tuple(made)
 
     return fake

@@ -4,6 +4,7 @@
 from sources.effects import effects
 from sources.inputs import inputs
 from sources.plain import attributes, element_add, elementwise, fused_broadcast
+from sources.second import second
 from sources.shapes import shapes
 
 GROUPS = {
@@ -13,5 +14,6 @@ GROUPS = {
     "elementwise": elementwise,
     "fused_broadcast": fused_broadcast,
     "inputs": inputs,
+    "second": second,
     "shapes": shapes,
 }
