@@ -15,17 +15,20 @@ from opwright._framework_of import stands_for_torch
 from opwright._operator import Operator
 from opwright.torch import _tensors
 from opwright.torch._shape import as_lists
+from opwright.torch._traced import constant
 
 # By the operator's number as text: to a tracer of changing sizes a number is one of them.
 _cores: dict[str, _core.Operator] = {}
 
 
+@constant
 def _column(key: str, dtypes: str) -> int:
     """The dtype column; a tracer, which guards on dtypes, takes it as it is."""
     names = [list(filter(None, given.split(","))) for given in dtypes.split(";")]
     return _core.select_column(_cores[key], names)
 
 
+@constant
 def _unusable(key: str) -> str:
     """Why calls are refused, as on numpy arrays: the library was closed. "" when they are not."""
     try:
@@ -34,10 +37,6 @@ def _unusable(key: str) -> str:
         return str(error)
     return ""
 
-
-# What torch.compiler.assume_constant_result does, without importing the compiler now.
-_column._dynamo_marked_constant = True
-_unusable._dynamo_marked_constant = True
 
 _ENDS_WITH_ID = re.compile(r"\[([A-Z]{2}\d{3})\]\s*$")
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import torch
+from torch.compiler import is_dynamo_compiling
 
 from opwright import _core, _errors
 from opwright._definition import DYNAMIC, OPTIONAL, ROLE_GRAD, ROLE_INPUT
@@ -11,7 +12,8 @@ from opwright._dtypes import name_of
 from opwright._operator import Operator
 from opwright._spec import Spec
 from opwright.torch._call import as_ours
-from opwright.torch._shape import ABSENT, Outputs, dtype_names, joined
+from opwright.torch._shape import ABSENT, Outputs, joined
+from opwright.torch._traced import constant
 
 
 class CompiledBackward:
@@ -74,9 +76,9 @@ class CompiledBackward:
             arguments.append(value)
 
         key = tuple([None if t is None else t.dtype for t in arguments])
-        dtypes = self._columns.get(key, ())
+        dtypes = () if is_dynamo_compiling() else self._columns.get(key, ())
         if dtypes == ():
-            dtypes = self._select(key, [[] if t is None else [t] for t in arguments])
+            dtypes = self._dtypes(key)
         if dtypes is not None:
             arguments = [_cast(t, dtype) for t, dtype in zip(arguments, dtypes, strict=True)]
 
@@ -100,9 +102,9 @@ class CompiledBackward:
         self._check([True in flags for flags in needs])
         inputs = [self._listed(ctx, given, results, grads, *source) for source in self._sources]
         key = tuple([tuple([t.dtype for t in tensors]) for tensors in inputs])
-        dtypes = self._columns.get(key, ())
+        dtypes = () if is_dynamo_compiling() else self._columns.get(key, ())
         if dtypes == ():
-            dtypes = self._select(key, inputs)
+            dtypes = self._dtypes(key)
         if dtypes is not None:
             inputs = [
                 [_cast(t, dtype) for t in tensors]
@@ -186,14 +188,25 @@ class CompiledBackward:
                 "it take an optional input there",
             ) from None
 
-    def _select(self, key, inputs):
-        column = _core.select_gradient_column(self._op._core, dtype_names(inputs))
+    def _dtypes(self, key) -> list[torch.dtype]:
+        column = self._column(key)
+        return [every[column] for every in self._param_dtypes]
+
+    @constant
+    def _column(self, key) -> int:
+        """The column for the dtypes of the inputs: one, None or several of each. Kept for later
+        calls, but those of a tracer, whose guards would hold it against them."""
+        given = [
+            each if isinstance(each, tuple) else () if each is None else (each,) for each in key
+        ]
+        names = [[name_of(dtype) for dtype in dtypes] for dtypes in given]
+        column = _core.select_gradient_column(self._op._core, names)
         dtypes = [every[column] for every in self._param_dtypes]
         as_given = all(
-            t.dtype is dtype for tensors, dtype in zip(inputs, dtypes, strict=True) for t in tensors
+            each is due for every, due in zip(given, dtypes, strict=True) for each in every
         )
         self._columns[key] = None if as_given else dtypes
-        return self._columns[key]
+        return column
 
     def _fitted(self, grad, spec, index):
         shape, dtype = spec

@@ -8,9 +8,10 @@ import torch
 from opwright import _bprop, _errors
 from opwright._definition import DYNAMIC, OPTIONAL, ROLE_GRAD, ROLE_INPUT
 from opwright._operator import Operator
+from opwright.torch import _tensors, _vmap
 from opwright.torch._compiled import CompiledBackward
 from opwright.torch._shape import as_lists
-from opwright.torch._tensors import dense
+from opwright.torch._traced import constant
 
 
 class _Adapter:
@@ -100,7 +101,7 @@ def _without_lists(op: Operator, compiled):
             made = [None] * count
         else:
             saved = ctx.saved_tensors
-            grads = dense(grads)
+            grads = _tensors.dense(grads)
             if ctx.rule is None:
                 given = [None if k is None else saved[k] for k in at]
                 results = [None if k is None else saved[k] for k in out_at]
@@ -144,7 +145,7 @@ def _with_lists(op: Operator, compiled):
             made = [[None] * len(specs) for specs in ctx.specs]
         else:
             saved = _grouped(ctx.saved_tensors, ctx.lengths)
-            groups = [dense(group) for group in groups]
+            groups = [_tensors.dense(group) for group in groups]
             given, results = saved[: len(dynamic)], saved[len(dynamic) :]
             if ctx.rule is not None:
                 made = _by_rule(op, ctx.rule, ctx, given, results, groups, needs)
@@ -181,11 +182,16 @@ def _at_first_use(op: Operator, overload_of):
     """The compiled backward operator, or GR001."""
     made: list[CompiledBackward] = []
 
-    def compiled() -> CompiledBackward:
+    @constant
+    def ready() -> bool:
         if not made:
             if op.definition.gradient is None:
                 raise _errors.make("GR001", op._core.no_gradient)
             made.append(CompiledBackward(op, overload_of(op.backward)))
+        return True
+
+    def compiled() -> CompiledBackward:
+        ready()
         return made[0]
 
     return compiled
@@ -228,18 +234,26 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
         douts.append(filled if param.kind == DYNAMIC else filled[0])
     single = len(definition.outputs) == 1
     attrs = {name: ctx.attrs[name] for name in _bprop.keyword_attrs(op, rule)}
+    if torch.compiler.is_dynamo_compiling():  # compiled autograd, which traces the rule itself
+        inputs, outs, douts = (_copied(every) for every in (inputs, outs, douts))
     lent = _lent(definition, inputs, outs, douts)
-    versions = [_version(tensor) for _, tensor in lent]
-    returned = rule(
-        *inputs, outs[0] if single else tuple(outs), douts[0] if single else tuple(douts), **attrs
-    )
-    for (name, tensor), version in zip(lent, versions, strict=True):
-        if _version(tensor) != version:
-            raise _errors.make(
-                "GR009",
-                f"{op.name}: the bprop wrote into {name}, which it was only lent; compute a new "
-                "tensor: dout * 2, not dout.mul_(2)",
-            )
+    watched = [_watched(tensor) for _, tensor in lent]
+    versions = [[each._version for each in tensors] for tensors in watched]
+    try:
+        returned = rule(
+            *inputs,
+            outs[0] if single else tuple(outs),
+            douts[0] if single else tuple(douts),
+            **attrs,
+        )
+    except RuntimeError as error:
+        refused = _refused_to_write(error, lent)
+        if not refused:
+            raise
+        raise _wrote(op, refused) from error
+    for (name, _), tensors, before in zip(lent, watched, versions, strict=True):
+        if [each._version for each in tensors] != before:
+            raise _wrote(op, name)
     settled = _bprop.settle(op.name, returned, due, _Adapter)
     settled = _distinct(settled, [tensor for _, tensor in lent])
     return [[grad] if tensors else [] for grad, tensors in zip(settled, given, strict=True)]
@@ -258,11 +272,51 @@ def _lent(definition, inputs, outs, douts) -> list[tuple[str, torch.Tensor]]:
     return [(name, value) for name, value in pairs if torch.is_tensor(value)]
 
 
-def _version(tensor: torch.Tensor) -> int:
-    """Grows with each write in place. Tracers write too, of which autograd takes care."""
-    if torch.compiler.is_compiling() or tensor.is_inference():
-        return 0
-    return tensor._version
+def _wrote(op: Operator, name: str) -> _errors.Error:
+    return _errors.make(
+        "GR009",
+        f"{op.name}: the bprop wrote into {name}, which it was only lent; compute a new "
+        "tensor: dout * 2, not dout.mul_(2)",
+    )
+
+
+def _refused_to_write(error: RuntimeError, lent) -> str:
+    """Which lent tensor PyTorch itself did not let the rule write to; "" for another error."""
+    text = str(error)
+    for words, is_meant in (
+        ("refers to a single memory location", _tensors.repeats_memory),
+        ("a view of a leaf Variable that requires grad", lambda t: t.requires_grad),
+        ("a leaf Variable that requires grad", lambda t: t.is_leaf and t.requires_grad),
+    ):
+        if words in text:
+            return next((name for name, tensor in lent if is_meant(tensor)), "")
+    return ""
+
+
+def _copied(values) -> list:
+    """For a tracer, which knows neither versions nor memory: what is written then is no one's."""
+    return [
+        _copied(value) if isinstance(value, list) else value if value is None else value.clone()
+        for value in values
+    ]
+
+
+def _watched(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The tensors whose versions grow with a write to this one."""
+    if torch.compiler.is_dynamo_compiling():
+        return []
+    return [each for each in _wrappers(tensor) if not each.is_inference()]
+
+
+def _wrappers(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The tensor, and what is behind it: below a transform of torch.func, and where gradients are
+    batched, another has the memory."""
+    found = [tensor]
+    while torch._C._functorch.is_functorch_wrapped_tensor(found[-1]):
+        found.append(torch._C._functorch.get_unwrapped(found[-1]))
+    if torch._C._functorch.is_legacy_batchedtensor(found[-1]):
+        found.append(_vmap.whole_gradient(found[-1]))
+    return found
 
 
 def _distinct(grads, lent):
@@ -279,9 +333,6 @@ def _distinct(grads, lent):
 
 
 def _same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
-    if torch.compiler.is_compiling():
-        return False
-    try:
-        return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr() and a.numel() > 0
-    except (RuntimeError, NotImplementedError):  # a tensor without memory, while tracing
-        return False
+    if torch.compiler.is_dynamo_compiling():
+        return True
+    return torch._C._is_alias_of(_wrappers(a)[-1], _wrappers(b)[-1]) and a.numel() > 0

@@ -63,12 +63,13 @@ def unwriteable(out: torch.Tensor) -> str:
     wrong = _kind(out)
     if wrong:
         return f"is {wrong}"
-    if _repeats_memory(out):
+    if repeats_memory(out):
         return "has several elements in one place of memory; pass one without repeats"
     return ""
 
 
-def _repeats_memory(tensor: torch.Tensor) -> bool:
+def repeats_memory(tensor: torch.Tensor) -> bool:
+    """Whether several elements lie in one place."""
     if not torch.compiler.is_compiling():
         return _core.repeats_memory(list(tensor.shape), list(tensor.stride()))
     # A tracer, whose sizes have no order, sees what is expanded.

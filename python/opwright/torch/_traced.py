@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which compiled functions hold an operator: a rule bound to it has them compiled anew."""
+"""What the compiler of PyTorch sees: what is constant to it, and which compiled functions hold an
+operator, as a rule bound to it has them compiled anew."""
 
 from __future__ import annotations
 
@@ -10,6 +11,13 @@ from weakref import WeakValueDictionary
 # By an operator's key, the code of each function that was compiled with it, by id: codes that are
 # equal are still compiled apart. Read and written under the compiler's lock.
 _codes: dict[int, WeakValueDictionary[int, CodeType]] = {}
+
+
+def constant(function):
+    """What torch.compiler.assume_constant_result does, without importing the compiler now: a tracer
+    calls the function with what it takes, which are constants, and keeps the result."""
+    function._dynamo_marked_constant = True
+    return function
 
 
 def note(key: int) -> None:

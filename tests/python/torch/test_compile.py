@@ -267,3 +267,22 @@ def test_compiled_autograd(libraries):
 
         step()
     assert torch.equal(x.grad, torch.full((3,), 4.0))
+
+
+def test_compiled_autograd_takes_an_operator_at_its_first_call(run_python, built):
+    code = """
+import sys
+import torch
+from torch._dynamo import compiled_autograd
+import opwright
+square = opwright.load(sys.argv[1]).square
+sum_squares = opwright.load(sys.argv[2]).sum_squares
+x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+with compiled_autograd._enable(torch.compile(backend="eager", fullgraph=True)):
+    for call in (square, square, lambda x: sum_squares([x])):
+        x.grad = None
+        call(x).sum().backward()
+        print(x.grad.tolist())
+"""
+    made = run_python(code, built("elementwise"), built("inputs")).stdout.split("\n")
+    assert made[:3] == ["[2.0, 4.0]"] * 3
