@@ -9,11 +9,11 @@ import torch
 
 from opwright import _arguments, _core, _errors
 from opwright._arguments import is_number
-from opwright._definition import DYNAMIC, OPTIONAL, Definition
+from opwright._definition import DYNAMIC, Definition
 from opwright._dtypes import name_of
 from opwright._framework_of import stands_for_torch
 from opwright._operator import Operator
-from opwright.torch import _tensors
+from opwright.torch import _out, _tensors
 from opwright.torch._shape import as_lists
 from opwright.torch._traced import constant
 
@@ -123,15 +123,25 @@ class Call:
         if not kwargs:
             return self._run(args, kwargs)
         out = kwargs.get("out")
-        if out is not None:
-            self._check_out(out, args)
+        outs = None if out is None else _out.check(self._definition, out, args)
         attrs = {
             name: _arguments.plain(FRAMEWORK, self._name, self._attrs[name], value)
             for name, value in kwargs.items()
             if name != "out"
         }
-        result = self._run(args, attrs)
-        return result if out is None else self._write(result, out)
+        if outs is None:
+            return self._run(args, attrs)
+        if not self._definition.mutates:
+            _out.write(self._definition, outs, self._run(args, attrs))
+        elif torch.compiler.is_compiling():
+            # What is refused in a trace leaves a graph behind that has run the kernel.
+            copies = _out.copies(self._definition, args)
+            _out.write(self._definition, outs, self._run(copies, attrs))
+            _out.write_back(self._definition, copies, args)
+        else:
+            _out.check_shapes(self._definition, outs, self._overload, args, attrs)
+            _out.write(self._definition, outs, self._run(args, attrs))
+        return out
 
     def _run(self, args, attrs):
         try:
@@ -202,71 +212,3 @@ class Call:
                     f"{name_of(dtype)}",
                 )
         return torch.tensor(number, dtype=dtype, device="cpu")
-
-    def _check_out(self, out, inputs):
-        """Whether out= can be written to at all, before the kernel runs."""
-        device = _tensors.device_of(inputs)
-        params = self._definition.outputs
-        if len(params) == 1 and params[0].kind == DYNAMIC:
-            outs = (out,)
-        else:
-            outs = out if isinstance(out, (tuple, list)) else (out,)
-        if len(params) != len(outs):
-            given = _arguments.counted(len(outs), "tensor")
-            due = _arguments.counted(len(params), "output")
-            _errors.refuse("CL001", f"{self._name}: out= holds {given}, the operator has {due}")
-        for param, given in zip(params, outs, strict=True):
-            if param.kind == DYNAMIC:
-                _errors.refuse(
-                    "CL008",
-                    f"{self._name}: out= is not taken for output {param.name}, "
-                    "which is a list of tensors; call without out=",
-                )
-            if given is None and param.kind == OPTIONAL:
-                continue
-            if not isinstance(given, torch.Tensor):
-                _errors.refuse(
-                    "CL008",
-                    f"{self._name}: out= for {param.name} must be a torch tensor, "
-                    f"{type(given).__name__} was given",
-                )
-            wrong = _tensors.unwriteable(given)
-            if wrong:
-                _errors.refuse("CL008", f"{self._name}: output {param.name} {wrong}")
-            if given.device != device:
-                _errors.refuse(
-                    "CL007",
-                    f"{self._name}: output {param.name} is on device {given.device}, "
-                    f"{device} is due",
-                )
-
-    def _write(self, result, out):
-        results = result if isinstance(result, tuple) else (result,)
-        outs = out if isinstance(out, (tuple, list)) else (out,)
-        pairs = [
-            (param, made, given)
-            for param, made, given in zip(self._definition.outputs, results, outs, strict=True)
-            if given is not None
-        ]
-        for param, made, given in pairs:
-            if made.requires_grad or given.requires_grad:
-                _errors.refuse(
-                    "CL008",
-                    f"{self._name}: out= where a gradient is due; call under torch.no_grad(), "
-                    "or without out=",
-                )
-            if made.shape != given.shape:
-                _errors.refuse(
-                    "CL008",
-                    f"{self._name}: output {param.name} has shape {list(given.shape)}, "
-                    f"{list(made.shape)} is due",
-                )
-            if made.dtype != given.dtype:
-                _errors.refuse(
-                    "CL015",
-                    f"{self._name}: output {param.name} has dtype {name_of(given.dtype)}, "
-                    f"{name_of(made.dtype)} is due",
-                )
-        for _, made, given in pairs:
-            given.copy_(made)
-        return out

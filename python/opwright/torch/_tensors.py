@@ -65,7 +65,36 @@ def unwriteable(out: torch.Tensor) -> str:
         return f"is {wrong}"
     if repeats_memory(out):
         return "has several elements in one place of memory; pass one without repeats"
+    if torch.compiler.is_compiling() or torch.is_inference_mode_enabled():
+        return ""
+    if out.is_inference():
+        return "is an inference tensor; pass another, or call under torch.inference_mode()"
     return ""
+
+
+def overlap(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors lie in the same memory. Those of other strides may interleave: that is
+    the caller's affair, as in the core."""
+    if a is b:
+        return a.numel() != 0
+    if torch.compiler.is_compiling():  # a tracer knows no memory
+        return False
+    try:
+        starts = a.data_ptr(), b.data_ptr()
+    except RuntimeError:  # behind a transform, or without data
+        return False
+    if a.numel() == 0 or b.numel() == 0:
+        return False
+    if starts[0] == starts[1]:
+        return True
+    if starts[0] >= _end(b) or starts[1] >= _end(a):
+        return False
+    return a.is_contiguous() and b.is_contiguous()
+
+
+def _end(tensor: torch.Tensor) -> int:
+    last = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.data_ptr() + (last + 1) * tensor.element_size()
 
 
 def repeats_memory(tensor: torch.Tensor) -> bool:

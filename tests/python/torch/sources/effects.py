@@ -12,6 +12,14 @@ effects = (
             shape_rule=[],
             mutates=["sums"],
         ),
+        # Writes sums and gives what it was, and x beside it.
+        metadef(
+            "exchange",
+            [param("sums"), param("x")],
+            [param("old"), param("added")],
+            shape_rule="same(sums, x)",
+            mutates=["sums"],
+        ),
         metadef(
             "fail",
             [param("x", ["float32"])],
@@ -56,6 +64,17 @@ void Accumulate(View<const T> sums, View<const T> x, View<T> norm) {
   norm.Data()[0] = largest;
 }
 OPWRIGHT_FUNCTION(accumulate, Accumulate)
+
+template <class T>
+void Exchange(View<const T> sums, View<const T> x, View<T> old, View<T> added) {
+  T* written = const_cast<T*>(sums.Data());
+  for (int64_t i = 0; i < x.Size(); ++i) {
+    old.Data()[i] = written[i];
+    added.Data()[i] = x.Data()[i];
+    written[i] += x.Data()[i];
+  }
+}
+OPWRIGHT_FUNCTION(exchange, Exchange)
 
 class FailKernel : public opwright::OpKernelBase {
  public:
