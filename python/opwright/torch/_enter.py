@@ -58,6 +58,8 @@ def overload(qualified: str):
 def complete(name: str, op: Operator) -> None:
     """Shapes for tracing and the gradient of a registered operator."""
     torch.library.register_fake(name, _shape.fake_for(op))
+    if op.definition.side_effect:
+        _traced.keep_every_call(overload(name))
     if op.definition.mutates:
         _libraries.append(_mutating.register(op, overload(name)))
     else:

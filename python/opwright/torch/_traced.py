@@ -20,6 +20,13 @@ def constant(function):
     return function
 
 
+def keep_every_call(overload) -> None:
+    """Compiled graphs drop calls without use and make one of equal calls; not of this operator."""
+    from torch._higher_order_ops.effects import _EffectType, _register_effectful_op
+
+    _register_effectful_op(overload, _EffectType.ORDERED)
+
+
 def note(key: int) -> None:
     """The operator is traced: by the compiler, or by a call without data, which keeps nothing."""
     symbolic_convert = sys.modules.get("torch._dynamo.symbolic_convert")

@@ -47,6 +47,38 @@ effects = (
             [param("grad_x"), param("grad_w", kind="optional"), param("grad_v", kind="optional")],
             shape_rule="same(x)",
         ),
+        # Each counts its calls, which ticks tells: tick, tick_grad, tick_each, tick_each_grad.
+        metadef(
+            "tick",
+            [param("x")],
+            [param("y")],
+            shape_rule="same(x)",
+            gradient="tick_grad",
+            side_effect=True,
+        ),
+        metadef(
+            "tick_grad",
+            [param("x"), param("grad_y")],
+            [param("grad_x")],
+            shape_rule="same(x)",
+            side_effect=True,
+        ),
+        metadef(
+            "tick_each",
+            [param("xs", kind="dynamic")],
+            [param("ys", kind="dynamic")],
+            shape_rule="same(xs)",
+            gradient="tick_each_grad",
+            side_effect=True,
+        ),
+        metadef(
+            "tick_each_grad",
+            [param("grad_ys", kind="dynamic")],
+            [param("grad_xs", kind="dynamic")],
+            shape_rule="same(grad_ys)",
+            side_effect=True,
+        ),
+        metadef("ticks", [], [param("n", ["int64"], [4])], shape_rule=[4], side_effect=True),
         metadef(
             "call_counts", [], [param("counts", ["int64"], [3])], shape_rule=[3], side_effect=True
         ),
@@ -96,6 +128,46 @@ class FailGradKernel : public opwright::OpKernelBase {
     return opwright::Status::Error("backward words");
   }
 };
+
+static int64_t ticks[4];
+
+static void Tick(int k) { __atomic_fetch_add(&ticks[k], 1, __ATOMIC_RELAXED); }
+
+template <class T>
+void Ticked(View<const T> x, View<T> y) {
+  Tick(0);
+  for (int64_t i = 0; i < x.Size(); ++i) y.Data()[i] = x.Data()[i] * x.Data()[i];
+}
+OPWRIGHT_FUNCTION(tick, Ticked)
+
+template <class T>
+void TickedGrad(View<const T> x, View<const T> dy, View<T> dx) {
+  Tick(1);
+  for (int64_t i = 0; i < x.Size(); ++i) dx.Data()[i] = 2 * x.Data()[i] * dy.Data()[i];
+}
+OPWRIGHT_FUNCTION(tick_grad, TickedGrad)
+
+template <class T>
+void Copied(ViewList<const T> xs, ViewList<T> ys, int k) {
+  Tick(k);
+  for (int64_t j = 0; j < xs.Size(); ++j)
+    for (int64_t i = 0; i < xs[j].Size(); ++i) ys[j].Data()[i] = xs[j].Data()[i];
+}
+template <class T>
+void TickedEach(ViewList<const T> xs, ViewList<T> ys) {
+  Copied(xs, ys, 2);
+}
+OPWRIGHT_FUNCTION(tick_each, TickedEach)
+template <class T>
+void TickedEachGrad(ViewList<const T> xs, ViewList<T> ys) {
+  Copied(xs, ys, 3);
+}
+OPWRIGHT_FUNCTION(tick_each_grad, TickedEachGrad)
+
+void Ticks(View<int64_t> out) {
+  for (int64_t i = 0; i < 4; ++i) out(i) = __atomic_load_n(&ticks[i], __ATOMIC_RELAXED);
+}
+OPWRIGHT_FUNCTION(ticks, Ticks)
 
 static int64_t counts[3];
 
