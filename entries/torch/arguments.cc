@@ -86,6 +86,9 @@ void TorchArguments::View(TorchHandle handle, const char* name, OpwrightTensor* 
   }
   tensor->ndim = static_cast<int32_t>(ndim);
   tensor->dtype = torch_.DType(dtype);
+  if (tensor->dtype.code == kUnknownDType && status_.ok())
+    status_ = MakeError("CL002", StrCat(def_.name, ": dtype ", TorchDTypeName(dtype), " of input ",
+                                        name, " is none that a metadef lists; convert it"));
 }
 
 // The value behind an optional's pointer, which is freed; false for none.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How the operators get into PyTorch: at load when PyTorch is there, or when Opwright says so.
-// Until Opwright takes over, a guard stands before each operator, because PyTorch would let a
-// gradient that nobody registered be silently lost.
+// Until Opwright takes over, a guard (guard.cc) stands before each operator.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -11,11 +10,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "entries/torch/arguments.h"
 #include "entries/torch/schema.h"
 #include "entries/torch/shim.h"
 #include "opwright/stub.h"
-#include "runtime/host_memory.h"
 
 namespace opwright::entries {
 namespace {
@@ -82,6 +79,13 @@ struct Registration {
     return true;
   }
 
+  bool Implement(TorchHandle library, const OpwrightStubOperator& op, const char* ns) {
+    const char* const name = op.entry->def->name;
+    if (torch.implement(library, name, op.torch_guard, torch.version) == 0) return true;
+    failure = StrCat("the guard of ", ns, "::", name, ": ", LastError(torch));
+    return false;
+  }
+
   // What is made goes to guards: the operator that the guard calls is of no use without it.
   bool Guard(const OpwrightStubOperator& op, const char* ns, std::vector<TorchHandle>* guards) {
     const std::string name = op.entry->def->name;
@@ -89,9 +93,11 @@ struct Registration {
     if (!Define(op, ns, StrCat("_", name, "_without_gradient"))) return false;
     TorchHandle library = Library(ns, "Autograd");
     if (library == nullptr) return false;
-    if (torch.implement(library, name.c_str(), op.torch_guard, torch.version) != 0) {
-      failure = StrCat("the guard of ", ns, "::", name, ": ", LastError(torch));
-      return false;
+    if (!Implement(library, op, ns)) return false;
+    // In inference mode nothing is recorded, and what is written is counted all the same.
+    if (op.entry->def->num_mutates > 0) {
+      library = Library(ns, "ADInplaceOrView");
+      if (library == nullptr || !Implement(library, op, ns)) return false;
     }
     guards->insert(guards->end(), made.begin() + static_cast<ptrdiff_t>(before), made.end());
     made.resize(before);
@@ -157,93 +163,6 @@ __attribute__((constructor)) void OnLoad() {
   fprintf(stderr, "opwright: %s registers no operator in PyTorch: %s\n", OwnPath(), message);
 }
 
-// A question about a tensor to PyTorch's dispatcher, on a handle of its own; what cannot be asked
-// is an error: a "no" would lose a gradient in silence.
-class Question {
- public:
-  Question(const TorchShim& torch, const char* op, TorchHandle tensor) : torch_(torch), op_(op) {
-    TorchHandle copy = nullptr;
-    Need(torch.new_handle(tensor, &copy), "a second handle");
-    stack_[0] = reinterpret_cast<TorchValue>(copy);
-  }
-
-  // Whether autograd would record what is done with the tensor. The interface has no getter: a view
-  // of the tensor is no leaf exactly when a gradient is due.
-  bool NeedsGradient() {
-    Call("aten::alias");
-    Call("aten::is_leaf");
-    return static_cast<uint8_t>(stack_[0]) == 0;
-  }
-
-  // Whether it has a tangent of forward mode, of which PyTorch has one level.
-  bool HasTangent() {
-    Call("aten::_unpack_dual");
-    bool has = false;
-    Need(torch_.is_defined(reinterpret_cast<TorchHandle>(stack_[1]), &has), "is_defined");
-    for (const TorchValue part : stack_) torch_.delete_tensor(reinterpret_cast<TorchHandle>(part));
-    return has;
-  }
-
- private:
-  void Call(const char* name) { Need(torch_.call(name, "", stack_, torch_.version), name); }
-  void Need(int32_t failed, const char* what) const {
-    if (failed == 0) return;
-    TorchRaise(StrCat(op_, ": whether an input requires a gradient cannot be told: ", what, ": ",
-                      TorchFailure(torch_, "it failed")));
-  }
-
-  const TorchShim& torch_;
-  const char* op_;
-  TorchValue stack_[2] = {0, 0};
-};
-
-// Raises for an input whose gradient would be lost.
-void RefuseGradient(const TorchShim& torch, const char* op, TorchHandle tensor) {
-  if (torch.grad_enabled() && Question(torch, op, tensor).NeedsGradient())
-    TorchRaise(StrCat(op,
-                      ": an input requires a gradient, and none is registered; load the library "
-                      "with `opwright.load`, or detach the inputs [GR001]"));
-  if (Question(torch, op, tensor).HasTangent())
-    TorchRaise(StrCat(op,
-                      ": an input has a tangent, and operators have no gradient in forward mode; "
-                      "load the library with `opwright.load` and use backward mode [GR010]"));
-}
-
-void RefuseGradients(const TorchShim& torch, const OpwrightOpDef& def, const TorchValue* stack) {
-  for (int32_t i = 0; i < def.num_inputs; ++i) {
-    if (def.inputs[i]->kind == kOpwrightDynamic) {
-      auto list = reinterpret_cast<TorchHandle>(stack[i]);
-      size_t size = 0;
-      if (torch.list_size(list, &size) != 0) TorchRaise(TorchFailure(torch, "no list"));
-      for (size_t k = 0; k < size; ++k) {
-        TorchValue item = 0;  // the list's own, which goes on to the operator
-        if (torch.list_get(list, k, &item) != 0) TorchRaise(TorchFailure(torch, "no list"));
-        RefuseGradient(torch, def.name, reinterpret_cast<TorchHandle>(item));
-      }
-      continue;
-    }
-    TorchValue value = stack[i];
-    if (def.inputs[i]->kind == kOpwrightOptional) {
-      if (value == 0) continue;
-      value = *reinterpret_cast<const TorchValue*>(value);
-    }
-    RefuseGradient(torch, def.name, reinterpret_cast<TorchHandle>(value));
-  }
-}
-
-const OpwrightHost kNoThreads = {sizeof(OpwrightHost), nullptr, &host::Allocate,
-                                 &host::Release,       nullptr, &host::Log};
-
-// What is refused ends here: PyTorch has given its values away with the call.
-void RefuseOrPass(const TorchShim& torch, const OpwrightOpDef& def, const TorchValue* stack) {
-  try {
-    RefuseGradients(torch, def, stack);
-  } catch (...) {
-    const TorchArguments taken(def, kNoThreads, stack);
-    throw;
-  }
-}
-
 }  // namespace
 }  // namespace opwright::entries
 
@@ -251,17 +170,5 @@ extern "C" {
 
 const OpwrightFramework opwright_framework_torch = {
     sizeof(OpwrightFramework), "torch", &opwright::entries::Enter, &opwright::entries::Entered};
-
-void opwright_torch_guard(int32_t index, uint64_t* stack, uint64_t, uint64_t) {
-  using opwright::StrCat;
-  const opwright::entries::TorchShim& torch = opwright::entries::Torch();
-  const OpwrightOpDef& def = *opwright_stub.operators[index].entry->def;
-  opwright::entries::ForgetTorchFailure(torch);
-  opwright::entries::RefuseOrPass(torch, def, stack);
-  const std::string name = StrCat(def.ns, "::_", def.name, "_without_gradient");
-  if (torch.call(name.c_str(), "", stack, torch.version) != 0)
-    opwright::entries::TorchRaise(
-        opwright::entries::TorchFailure(torch, StrCat(def.name, ": the operator failed")));
-}
 
 }  // extern "C"

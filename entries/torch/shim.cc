@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <iterator>
 
 #include "runtime/dtype.h"
 
@@ -40,6 +41,7 @@ bool Load(void* torch, TorchShim* shim, std::string* why) {
       Needed(&shim->get_dtype, "aoti_torch_get_dtype"),
       Needed(&shim->get_data, "aoti_torch_get_data_ptr"),
       Needed(&shim->get_device_type, "aoti_torch_get_device_type"),
+      Needed(&shim->get_layout, "aoti_torch_get_layout"),
       Needed(&shim->empty_strided, "aoti_torch_empty_strided"),
       Needed(&shim->is_defined, "aoti_torch_is_defined"),
       Needed(&shim->new_handle, "aoti_torch_new_tensor_handle"),
@@ -66,6 +68,10 @@ bool Load(void* torch, TorchShim* shim, std::string* why) {
       return false;
     }
   }
+  const auto number = [torch](const char* getter, int32_t otherwise) {
+    auto* get = reinterpret_cast<int32_t (*)()>(dlsym(torch, getter));
+    return get == nullptr ? otherwise : get();
+  };
   const struct {
     const char* getter;
     OpwrightDType dtype;
@@ -88,11 +94,11 @@ bool Load(void* torch, TorchShim* shim, std::string* why) {
   };
   static_assert(sizeof dtypes / sizeof *dtypes == sizeof shim->dtypes / sizeof *shim->dtypes);
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; ++i) {
-    auto* getter = reinterpret_cast<int32_t (*)()>(dlsym(torch, dtypes[i].getter));
-    shim->dtypes[i] = {getter == nullptr ? -1 : getter(), dtypes[i].dtype};
+    shim->dtypes[i] = {number(dtypes[i].getter, -1), dtypes[i].dtype};
   }
-  auto* cpu = reinterpret_cast<int32_t (*)()>(dlsym(torch, "aoti_torch_device_type_cpu"));
-  shim->cpu = cpu == nullptr ? 0 : cpu();
+  shim->cpu = number("aoti_torch_device_type_cpu", 0);
+  shim->meta = number("aoti_torch_device_type_meta", -1);
+  shim->strided = number("aoti_torch_layout_strided", 0);
   shim->version = (uint64_t{2} << 56) | (uint64_t{10} << 48);
   return true;
 }
@@ -134,7 +140,52 @@ const TorchShim& Torch() { return shim; }
 OpwrightDType TorchShim::DType(int32_t torch) const {
   for (const DTypePair& pair : dtypes)
     if (pair.torch == torch) return pair.dtype;
-  return {255, 8, 1};
+  return {kUnknownDType, 8, 1};
+}
+
+// By PyTorch's numbers, which are also those in its files.
+std::string_view TorchDTypeName(int32_t dtype) {
+  const std::string_view kNames[] = {"complex32",
+                                     "",
+                                     "",
+                                     "",
+                                     "qint8",
+                                     "quint8",
+                                     "qint32",
+                                     "",
+                                     "quint4x2",
+                                     "quint2x4",
+                                     "bits1x8",
+                                     "bits2x4",
+                                     "bits4x2",
+                                     "bits8",
+                                     "bits16",
+                                     "float8_e5m2",
+                                     "float8_e4m3fn",
+                                     "float8_e5m2fnuz",
+                                     "float8_e4m3fnuz",
+                                     "",
+                                     "",
+                                     "",
+                                     "uint1",
+                                     "uint2",
+                                     "uint3",
+                                     "uint4",
+                                     "uint5",
+                                     "uint6",
+                                     "uint7",
+                                     "int1",
+                                     "int2",
+                                     "int3",
+                                     "int4",
+                                     "int5",
+                                     "int6",
+                                     "int7",
+                                     "float8_e8m0fnu",
+                                     "float4_e2m1fn_x2"};
+  constexpr int32_t kFirst = 8;
+  const bool known = dtype >= kFirst && dtype < kFirst + static_cast<int32_t>(std::size(kNames));
+  return known && !kNames[dtype - kFirst].empty() ? kNames[dtype - kFirst] : "unknown to Opwright";
 }
 
 int32_t TorchShim::TorchDType(OpwrightDType dtype) const {

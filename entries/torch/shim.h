@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "opwright/c_api.h"
 
@@ -14,6 +15,8 @@ namespace opwright::entries {
 using TorchHandle = void*;  // of a tensor, a list, a string, or a library
 using TorchValue = uint64_t;  // one slot of a boxed call
 using TorchKernel = void (*)(TorchValue*, uint64_t, uint64_t);
+
+constexpr uint8_t kUnknownDType = 255;
 
 // One member for each function used; a 0 return is success. Tensor slots of a boxed call own their
 // handle: whoever takes the value frees it, and the dispatcher frees what it is given.
@@ -32,6 +35,7 @@ struct TorchShim {
   int32_t (*get_dtype)(TorchHandle, int32_t*);
   int32_t (*get_data)(TorchHandle, void**);
   int32_t (*get_device_type)(TorchHandle, int32_t*);
+  int32_t (*get_layout)(TorchHandle, int32_t*);
   int32_t (*empty_strided)(int64_t ndim, const int64_t* sizes, const int64_t* strides,
                            int32_t dtype, int32_t device_type, int32_t device_index, TorchHandle*);
   int32_t (*is_defined)(TorchHandle, bool*);
@@ -56,8 +60,10 @@ struct TorchShim {
 
   uint64_t version;  // of the interface that this code is written for
   int32_t cpu;
+  int32_t meta;
+  int32_t strided;
 
-  OpwrightDType DType(int32_t torch) const;  // code 255 when there is no such dtype here
+  OpwrightDType DType(int32_t torch) const;  // code kUnknownDType when there is none here
   int32_t TorchDType(OpwrightDType dtype) const;
 
   struct DTypePair {
@@ -71,6 +77,9 @@ struct TorchShim {
 const TorchShim* FindTorch(std::string* why);
 // For calls that come from PyTorch itself.
 const TorchShim& Torch();
+
+// PyTorch's own name of a dtype that there is none of here.
+std::string_view TorchDTypeName(int32_t dtype);
 
 // Throws c10::Error with the message, which Python sees as a RuntimeError.
 [[noreturn]] void TorchRaise(const std::string& message);

@@ -96,21 +96,33 @@ nb::dict DefDict(PyOperator& self) {
   return out;
 }
 
-OpwrightDType DTypeFromText(const std::string& name) {
+void CheckCount(const OpwrightOpDef& def, size_t inputs) {
+  if (inputs != static_cast<size_t>(def.num_inputs))
+    Raise(MakeError("CL001", StrCat(def.name, ": ", Count(static_cast<int64_t>(inputs), "input"),
+                                    " given, the metadef lists ", def.num_inputs)));
+}
+
+OpwrightDType DTypeFromText(const OpwrightOpDef& def, size_t input, const std::string& name) {
   if (name == "weak_float") return {kOpwrightFloat, 64, 0};
   if (name == "weak_int") return {kOpwrightInt, 64, 0};
   if (name == "weak_bool") return {kOpwrightBool, 64, 0};
-  return DTypeNamed(name);
+  const OpwrightDType dtype = DTypeNamed(name);
+  if (dtype.bits == 0)
+    Raise(
+        MakeError("CL002", StrCat(def.name, ": dtype ", name, " of input ", def.inputs[input]->name,
+                                  " is none that a metadef lists; convert it")));
+  return dtype;
 }
 
 // Tensors that carry a dtype and nothing else, one list for each input.
 struct DTypesOnly {
-  explicit DTypesOnly(const std::vector<std::vector<std::string>>& dtypes) {
+  DTypesOnly(const OpwrightOpDef& def, const std::vector<std::vector<std::string>>& dtypes) {
+    CheckCount(def, dtypes.size());
     tensors.resize(dtypes.size());
     for (size_t i = 0; i < dtypes.size(); ++i) {
       for (const std::string& name : dtypes[i]) {
         OpwrightTensor tensor = {};
-        tensor.dtype = DTypeFromText(name);
+        tensor.dtype = DTypeFromText(def, i, name);
         tensors[i].push_back(tensor);
       }
       arguments.push_back({tensors[i].data(), static_cast<int64_t>(tensors[i].size())});
@@ -166,11 +178,13 @@ using Spec = std::pair<PartialShape, std::string>;
 
 // Tensors that carry a shape and a dtype.
 struct SpecsOnly {
-  explicit SpecsOnly(const std::vector<std::vector<Spec>>& inputs) : shapes(inputs) {
+  SpecsOnly(const OpwrightOpDef& def, const std::vector<std::vector<Spec>>& inputs)
+      : shapes(inputs) {
+    CheckCount(def, inputs.size());
     tensors.resize(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       for (auto& [shape, dtype] : shapes[i])
-        tensors[i].push_back(ShapeOnlyTensor(DTypeFromText(dtype),
+        tensors[i].push_back(ShapeOnlyTensor(DTypeFromText(def, i, dtype),
                                              static_cast<int32_t>(shape.size()), shape.data()));
       arguments.push_back({tensors[i].data(), static_cast<int64_t>(tensors[i].size())});
     }
@@ -201,7 +215,7 @@ void InitDef(nb::module_& m) {
   m.def(
       "select_column",
       [](PyOperator& self, const std::vector<std::vector<std::string>>& dtypes) {
-        DTypesOnly only(dtypes);
+        DTypesOnly only(self.op->def(), dtypes);
         return ValueOrRaise(SelectColumn(self.op->def(), only.arguments.data(),
                                          static_cast<int32_t>(only.arguments.size())));
       },
@@ -212,7 +226,7 @@ void InitDef(nb::module_& m) {
       [](PyOperator& self, const std::vector<std::vector<Spec>>& inputs, const nb::dict& attrs) {
         const OpwrightOpDef& def = self.op->def();
         Arena arena(nullptr);
-        SpecsOnly only(inputs);
+        SpecsOnly only(def, inputs);
         const std::vector<OpwrightAttr> values = AttrsOf(def, attrs, arena);
         CallArguments arguments;
         arguments.inputs = only.arguments.data();
@@ -243,11 +257,10 @@ void InitDef(nb::module_& m) {
   m.def(
       "select_gradient_column",
       [](PyOperator& self, const std::vector<std::vector<std::string>>& dtypes) {
-        DTypesOnly only(dtypes);
         const Operator* backward = self.op->backward();
-        if (backward == nullptr || self.op->gradient() == nullptr ||
-            only.arguments.size() != static_cast<size_t>(self.op->gradient()->num_inputs))
+        if (backward == nullptr || self.op->gradient() == nullptr)
           Raise(MakeError("IN001", "select_gradient_column for an operator without gradient"));
+        DTypesOnly only(backward->def(), dtypes);
         return ValueOrRaise(SelectGradientColumn(backward->def(), self.op->gradient()->inputs,
                                                  only.arguments.data()));
       },

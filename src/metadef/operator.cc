@@ -10,6 +10,7 @@
 #include "metadef/field_checks.h"
 #include "metadef/fields.h"
 #include "metadef/gradient.h"
+#include "metadef/reserved.h"
 #include "metadef/shape_rule.h"
 
 namespace opwright::metadef {
@@ -109,6 +110,20 @@ void ReadMutates(Checker& checker, const JsonValue& list, const std::string& pat
   }
 }
 
+// Names that PyTorch's compiler takes for arguments of its own.
+void CheckCompiled(Checker& checker, const JsonValue* list, const std::string& path,
+                   std::span<const std::string_view> taken) {
+  if (list == nullptr) return;
+  for (size_t i = 0; i < list->items.size(); ++i) {
+    const JsonValue* name = list->items[i].Find("name");
+    if (name == nullptr || !Contains(taken, name->string)) continue;
+    checker.Error("MD012", *name,
+                  StrCat(path, "[", i, "].name: ", JsonQuote(name->string),
+                         " is an argument that PyTorch's compiler passes itself to such operators"),
+                  StrCat("take another name, \"", name->string, "_in\" for one"));
+  }
+}
+
 }  // namespace
 
 Reading ReadOperator(Checker& checker, const JsonValue& object, const std::string& path) {
@@ -145,6 +160,13 @@ Reading ReadOperator(Checker& checker, const JsonValue& object, const std::strin
   if (fields["gradient"] != nullptr)
     ReadGradient(checker, *fields["gradient"], StrCat(path, "gradient"), &op);
   if (fields["side_effect"] != nullptr) op.side_effect = fields["side_effect"]->boolean;
+  CheckCompiled(checker, fields["attr"], StrCat(path, "attr"), CompilerArguments());
+  if (op.side_effect)
+    CheckCompiled(checker, fields["attr"], StrCat(path, "attr"), EffectArguments());
+  if (!op.mutates.empty()) {
+    CheckCompiled(checker, fields["input_desc"], StrCat(path, "input_desc"), MutationArguments());
+    CheckCompiled(checker, fields["attr"], StrCat(path, "attr"), MutationArguments());
+  }
   if (const JsonValue* mixed = fields["mixed_dtypes"])
     op.mixed_dtypes = mixed->string == "float32" ? kOpwrightMixedFloat32
                       : mixed->string == "error" ? kOpwrightMixedError

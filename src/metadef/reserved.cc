@@ -84,6 +84,9 @@ constexpr std::string_view kLibraryNames[] = {
 
 constexpr std::string_view kArgumentNames[] = {"cls", "dout",          "name",
                                                "out", "requires_grad", "self"};
+constexpr std::string_view kCompilerArguments[] = {"kernel", "node"};
+constexpr std::string_view kEffectArguments[] = {"dispatch_key", "mode", "op", "token"};
+constexpr std::string_view kMutationArguments[] = {"dispatch_key", "mode", "node"};
 constexpr std::string_view kHiddenOperatorNames[] = {"load_operator_library", "name"};
 constexpr std::string_view kTakenNamespaces[] = {
     "aten", "higher_order", "import_module", "load_library", "loaded_libraries",
@@ -111,6 +114,9 @@ bool IsSymbolName(std::string_view name) {
 std::span<const std::string_view> Keywords() { return kKeywords; }
 std::span<const std::string_view> LibraryNames() { return kLibraryNames; }
 std::span<const std::string_view> ArgumentNames() { return kArgumentNames; }
+std::span<const std::string_view> CompilerArguments() { return kCompilerArguments; }
+std::span<const std::string_view> EffectArguments() { return kEffectArguments; }
+std::span<const std::string_view> MutationArguments() { return kMutationArguments; }
 std::span<const std::string_view> HiddenOperatorNames() { return kHiddenOperatorNames; }
 std::span<const std::string_view> TakenNamespaces() { return kTakenNamespaces; }
 std::span<const std::string_view> RuleFunctions() { return kRuleFunctions; }

@@ -22,6 +22,12 @@ std::span<const std::string_view> Keywords();
 std::span<const std::string_view> LibraryNames();
 // Arguments that Opwright and the frameworks pass themselves, or take for their own.
 std::span<const std::string_view> ArgumentNames();
+// PyTorch's compiler has arguments of its own beside those that a call gives by name: attributes,
+std::span<const std::string_view> CompilerArguments();
+// those of operators with "side_effect", which go through other functions,
+std::span<const std::string_view> EffectArguments();
+// and all inputs and attributes of operators with "mutates".
+std::span<const std::string_view> MutationArguments();
 // Attributes of acl.ops and of every namespace in torch.ops, which hide an operator of that name.
 std::span<const std::string_view> HiddenOperatorNames();
 // Namespaces that belong to torch, and attributes of torch.ops, which hide a namespace.

@@ -15,6 +15,8 @@ from opwright.torch._shape import as_lists
 def register(op: Operator, overload) -> torch.library.Library:
     library = torch.library.Library(overload.namespace, "IMPL")
     definition = op.definition
+    # As overload.redispatch, whose own arguments have names that attributes may have.
+    redispatch = overload._handle.redispatch_boxed
 
     def autograd(keyset, /, *inputs, **kwargs):
         refuse_tangents(op, inputs)
@@ -28,13 +30,12 @@ def register(op: Operator, overload) -> torch.library.Library:
                 "call it under torch.no_grad(), or on detached tensors",
             )
         with torch._C._AutoDispatchBelowAutograd():
-            return overload.redispatch(keyset & torch._C._after_autograd_keyset, *inputs, **kwargs)
+            return redispatch(keyset & torch._C._after_autograd_keyset, *inputs, **kwargs)
 
     def inplace_or_view(keyset, /, *inputs, **kwargs):
         with torch._C._AutoDispatchBelowADInplaceOrView():
-            result = overload.redispatch(
-                keyset & torch._C._after_ADInplaceOrView_keyset, *inputs, **kwargs
-            )
+            below = keyset & torch._C._after_ADInplaceOrView_keyset
+            result = redispatch(below, *inputs, **kwargs)
         given = as_lists(definition, inputs)
         for i in definition.mutates:
             for tensor in given[i]:

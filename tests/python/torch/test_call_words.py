@@ -222,3 +222,17 @@ def test_a_missing_input_is_said_while_tracing_too(libraries):
     op = libraries("element_add").element_add
     with pytest.raises(Exception, match="input y is required and was not given"):
         torch.compile(lambda x: op(x), backend="eager")(torch.ones(3))
+
+
+@pytest.mark.parametrize("how", ["call", "meta", "compiled"])
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "complex32", "bits8", "uint4"])
+def test_a_dtype_of_pytorchs_own_has_its_name(libraries, dtype, how):
+    square = libraries("elementwise").square
+    x = torch.empty(2, dtype=getattr(torch, dtype))
+    words = f"square: dtype {dtype} of input x is none that a metadef lists; convert it"
+    with pytest.raises(RuntimeError, match=words) as caught:
+        if how == "compiled":
+            torch.compile(lambda x: square(x), backend="aot_eager", fullgraph=True)(x)
+        else:
+            square(x if how == "call" else x.to("meta"))
+    assert how == "compiled" or caught.value.code == "CL002"

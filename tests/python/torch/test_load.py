@@ -302,3 +302,71 @@ def test_a_pytorch_that_is_too_old_is_refused_by_name(run_python):
     code = 'import torch; torch.__version__ = "2.9.1"; import opwright'
     words = "opwright.torch needs PyTorch 2.10 or newer, this is 2.9.1 [RG010]"
     assert words in run_python(code, status=1).stderr
+
+
+def test_without_opwright_what_is_written_is_counted(run_python, built):  # G10
+    code = f"""{LOAD}
+def write(make):
+    saved, x = make(), make()
+    weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    loss = (weight * saved).sum()
+    version = saved._version
+    with torch.no_grad(): ops.accumulate(saved, x)
+    assert saved._version == version + 1 and x._version == 0
+    assert saved.tolist() == [2.0] * 3, saved
+    try:
+        loss.backward()
+    except RuntimeError as error:
+        assert "modified by an inplace operation" in str(error), error
+    else:
+        raise SystemExit("not noticed")
+write(lambda: torch.ones(3, dtype=torch.float64))
+write(lambda: torch.ones(2, 3, dtype=torch.float64)[0])
+saved = torch.ones(3, dtype=torch.float64)
+with torch.inference_mode(): ops.accumulate(saved, saved.clone())
+assert saved._version == 1 and saved.tolist() == [2.0] * 3
+with torch.inference_mode():
+    ops.accumulate(torch.ones(3), torch.ones(3))
+leaf = torch.ones(3, dtype=torch.float64, requires_grad=True)
+with torch.no_grad(): ops.accumulate(leaf, torch.ones(3, dtype=torch.float64))
+assert leaf._version == 1 and leaf.is_leaf
+import opwright
+ops.accumulate(saved, saved.clone())
+assert saved._version == 2 and saved.tolist() == [4.0] * 3
+"""
+    run_python(code, built("effects"))
+
+
+def test_without_opwright_tensors_that_no_kernel_takes_are_named(run_python, built):
+    code = f"""{LOAD}{X}
+import warnings
+warnings.simplefilter("ignore")
+from torch._subclasses.fake_tensor import FakeTensorMode
+def traced():
+    with FakeTensorMode() as mode: ops.square(mode.from_tensor(x))
+class Square(torch.nn.Module):
+    def forward(self, x): return ops.square(x)
+dense = "input x is no dense tensor; convert it with to_dense() [CL007]"
+for call, words in (
+    (lambda: ops.square(x.to_sparse()), dense),
+    (lambda: ops.square(x.to_sparse_csr()), dense),
+    (lambda: ops.square(torch.nested.nested_tensor([x, x])), dense),
+    (lambda: ops.square(torch.nested.nested_tensor([x, x], layout=torch.jagged)), dense),
+    (lambda: ops.sum_squares([x, x.to_sparse()]), "input xs is no dense"),
+    (lambda: ops.linear(x, x, x[0].to("meta")), "input bias is without data"),
+    (lambda: ops.square(x.to("meta")), "write import opwright"),
+    (lambda: torch.export.export(Square(), (x,)), "write import opwright"),
+    (lambda: torch.compile(Square(), backend="eager", fullgraph=True)(x), "write import opwright"),
+    (traced, "square: the call has failed in Python, as where it is traced"),
+    (lambda: ops.square(torch.quantize_per_tensor(x.float(), 1.0, 0, torch.qint8)), "qint8"),
+    (lambda: ops.square(x.to(torch.float8_e4m3fn)), "float8_e4m3fn"),
+):
+    try:
+        call()
+    except RuntimeError as error:
+        assert words in str(error), error
+        assert "without_gradient" not in str(error), error
+    else:
+        raise SystemExit(f"no error: {{words}}")
+"""
+    run_python(code, built("inputs"), built("elementwise"))
