@@ -38,6 +38,7 @@ def _unusable(key: str) -> str:
     return ""
 
 
+_IDS = frozenset(row[0] for row in _core.error_ids())
 _ENDS_WITH_ID = re.compile(r"\[([A-Z]{2}\d{3})\]\s*$")
 
 
@@ -51,7 +52,7 @@ def as_ours(error: RuntimeError, definition: Definition, inputs=()) -> _errors.E
         return None
     text = str(error)
     found = _ENDS_WITH_ID.search(text)
-    if found is not None:
+    if found is not None and found[1] in _IDS:
         return _errors.make(found[1], text.rstrip())
     if isinstance(error, NotImplementedError):  # no kernel for such tensors
         words = _tensors.unusable(definition, inputs)

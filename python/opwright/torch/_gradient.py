@@ -254,7 +254,16 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
     for (name, _), tensors, before in zip(lent, watched, versions, strict=True):
         if [each._version for each in tensors] != before:
             raise _wrote(op, name)
+    if isinstance(returned, tuple):
+        returned = tuple(_tensors.dense(returned))
     settled = _bprop.settle(op.name, returned, due, _Adapter)
+    for param, grad, tensor in zip(definition.inputs, settled, inputs, strict=True):
+        if grad is not None and grad.device != tensor.device:
+            raise _errors.make(
+                "GR006",
+                f"{op.name}: the bprop's gradient of input {param.name} is on device "
+                f"{grad.device}, {tensor.device} is due: the input's own",
+            )
     settled = _distinct(settled, [tensor for _, tensor in lent])
     return [[grad] if tensors else [] for grad, tensors in zip(settled, given, strict=True)]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import torch
 
 from opwright import _arguments, _core, _errors
+from opwright._dtypes import name_of
 from opwright._operator import Operator
 from opwright.torch._call import FRAMEWORK
 
@@ -14,7 +15,7 @@ class Module(torch.nn.Module):
     """Calls an operator; attributes given here are passed with each call.
 
     `parameters` are the operator's inputs that the module owns, by name: tensors become trainable
-    parameters. The rest are the arguments of forward, in metadef order.
+    parameters. The rest are the arguments of forward, in metadef order or by name.
     """
 
     def __init__(self, operator: Operator, parameters: dict | None = None, **attributes):
@@ -44,20 +45,42 @@ class Module(torch.nn.Module):
                     f"{operator.name}: parameter {name} is given {type(value).__name__}, "
                     "a tensor is due",
                 )
+            if hasattr(self, name):
+                raise _errors.make(
+                    "CL006",
+                    f"{operator.name}: input {name} cannot be a parameter, {name} is an attribute "
+                    "of every module; leave it to forward",
+                )
             if not isinstance(value, torch.nn.Parameter):
+                if not (value.is_floating_point() or value.is_complex()):
+                    raise _errors.make(
+                        "CL002",
+                        f"{operator.name}: parameter {name} is {name_of(value.dtype)}, and "
+                        "parameters are trained: floats are due; leave it to forward",
+                    )
                 value = torch.nn.Parameter(value)
             self.register_parameter(name, value)
         self._own = frozenset(parameters or ())
+        self._left = tuple(name for name in self._inputs if name not in self._own)
 
-    def forward(self, *inputs):
-        given = iter(inputs)
+    def forward(self, *inputs, **named):
+        given = dict(zip(self._left, inputs, strict=False))
+        for name in named:
+            if name in self._own:
+                text = f"{self.operator.name}: input {name} is a parameter of the module"
+                _errors.refuse("CL001", text)
+            if name in given:
+                text = f"{self.operator.name}: input {name} is given twice"
+                _errors.refuse("CL001", text)
+        given.update(named)
         every = [
-            getattr(self, name) if name in self._own else next(given, None) for name in self._inputs
+            getattr(self, name) if name in self._own else given.pop(name, None)
+            for name in self._inputs
         ]
-        every.extend(given)  # too many: the operator says so
+        every.extend(inputs[len(self._left) :])  # too many: the operator says so
         while every and every[-1] is None:
             every.pop()
-        return self.operator(*every, **self.attributes)
+        return self.operator(*every, **{**self.attributes, **given})
 
     def extra_repr(self) -> str:
         return ", ".join([self.operator.name, *(f"{k}={v}" for k, v in self.attributes.items())])

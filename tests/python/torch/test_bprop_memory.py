@@ -140,3 +140,20 @@ def test_gradients_lie_apart_in_every_mode(pair, rule, mode):  # G25
     assert_same(grads, SHARED[rule](x, y, pair(x.detach(), y.detach()), (dout, 0 * dout)))
     places = {t.untyped_storage().data_ptr() for t in (x, y, z, dout, *grads)}
     assert len(places) == 6
+
+
+@pytest.mark.parametrize("backend", [None, "aot_eager"])
+def test_a_sparse_gradient_is_made_dense_and_one_without_data_refused(pair, backend):
+    def first(x, y):
+        return pair(x, y)[0]
+
+    function = torch.compile(first, backend=backend) if backend else first
+    if backend is None:
+        pair.bprop(lambda x, y, out, dout: ((dout[0] * y).to_sparse(), dout[0] * x))
+        x, y = draw(3), draw(3)
+        grads = gradients(lambda x, y: function(x, y) * 2, x, y)
+        assert all(grad.layout is torch.strided for grad in grads)
+    pair.bprop(lambda x, y, out, dout: (dout[0] * y, x.to("meta")))
+    words = r"pair: the bprop's gradient of input y is on device meta, cpu is due.*GR006"
+    with pytest.raises(RuntimeError, match=words):
+        gradients(function, draw(3), draw(3))

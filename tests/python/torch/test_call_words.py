@@ -236,3 +236,15 @@ def test_a_dtype_of_pytorchs_own_has_its_name(libraries, dtype, how):
         else:
             square(x if how == "call" else x.to("meta"))
     assert how == "compiled" or caught.value.code == "CL002"
+
+
+@pytest.mark.parametrize("words", ["boom [ZZ999]", "boom [CL999]", "boom"])
+def test_an_error_of_others_stays_theirs(libraries, words):
+    class Failing(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            raise RuntimeError(words)
+
+    with pytest.raises(RuntimeError) as caught:
+        libraries("elementwise").square(torch.ones(2).as_subclass(Failing))
+    assert type(caught.value) is RuntimeError and str(caught.value) == words

@@ -97,6 +97,62 @@ def test_wrong_use_is_refused(libraries):
         layer()
 
 
+def test_inputs_by_name_reach_the_module(libraries):
+    linear = libraries("inputs").linear
+    x, w, bias = draw(3, 4), draw(4, 5), draw(5)
+    layer = opwright.torch.Module(linear, {"w": w}, alpha=2.0)
+    expected = 2 * (x @ w) + bias
+    assert_same(layer(x=x, bias=bias), expected)
+    assert_same(layer(x, bias=bias), expected)
+    assert_same(layer(bias=bias, x=x, alpha=1.0), x @ w + bias)
+    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    assert_same(compiled(x, bias=bias), expected)
+    for wrong, words in (
+        ({"w": w}, "input w is a parameter of the module"),
+        ({"x": x}, "input x is given twice"),
+        ({"y": x}, "no input or attribute is named y"),
+    ):
+        with pytest.raises(opwright.CallError, match=words):
+            layer(x, **wrong)
+
+
+TAKEN = ("training", "forward", "type", "half", "buffers", "attributes", "parameters")
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_names_that_every_module_has_are_inputs_and_no_parameters(tmp_path, name):
+    tensor = {"dtype": ["float64"], "shape": [-2]}
+    definition = {
+        "op_name": f"module_{name}",
+        "input_desc": [{"name": name, **tensor}, {"name": "weight", **tensor}],
+        "output_desc": [{"name": "y", **tensor}],
+        "shape_rule": f"same({name}, weight)",
+    }
+    source = f"""#include <opwright/kernel.h>
+void Product(opwright::View<const double> a, opwright::View<const double> b,
+             opwright::View<double> y) {{
+  for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] = a.Data()[i] * b.Data()[i];
+}}
+OPWRIGHT_FUNCTION(module_{name}, Product)
+"""
+    op = opwright.load(write_operator(tmp_path / name, definition, source))[f"module_{name}"]
+    a, b = draw(3), draw(3)
+    with pytest.raises(opwright.CallError, match=rf"input {name} cannot be a parameter.*CL006"):
+        opwright.torch.Module(op, {name: a})
+    assert_same(opwright.torch.Module(op, {"weight": b})(a), a * b)
+    assert_same(opwright.torch.Module(op, {"weight": b})(**{name: a}), a * b)
+
+
+def test_an_integer_is_no_parameter(libraries):
+    take = libraries("inputs").take_rows
+    index = torch.tensor([2, 0], dtype=torch.int32)
+    with pytest.raises(opwright.CallError, match=r"parameter idx is int32.*floats are due.*CL002"):
+        opwright.torch.Module(take, {"idx": index})
+    frozen = torch.nn.Parameter(index, requires_grad=False)
+    x = draw(3, 2, dtype=torch.float32)
+    assert_same(opwright.torch.Module(take, {"idx": frozen})(x), x[index.long()])
+
+
 def test_modules_compose_and_compile(libraries):
     fused, square = libraries("fused_add_scale").fused_add_scale, libraries("elementwise").square
     model = torch.nn.Sequential(
