@@ -309,7 +309,8 @@ inline void* Scratch(const OpwrightCall* call, size_t bytes) {
 }  // namespace detail
 
 // A tensor with its strides, in elements. An input named in the metadef's broadcast(...) is
-// expanded to the common shape: stride 0 where it repeats. T is const for an input.
+// expanded to the common shape: stride 0 where it repeats. T is const for an input, unless the
+// metadef lists it in "mutates".
 template <class T>
 class View {
  public:
@@ -366,6 +367,15 @@ View<const T> InputView(const OpwrightCall* call, int32_t i) {
 template <class T>
 View<T> OutputView(const OpwrightCall* call, int32_t i) {
   return ViewOf<T>(Output(call, i));
+}
+// Of an input that the metadef lists in "mutates".
+template <class T>
+View<T> WrittenView(const OpwrightCall* call, int32_t i) {
+  return ViewOf<T>(Input(call, i));
+}
+template <class T>
+ViewList<T> WrittenList(const OpwrightCall* call, int32_t i) {
+  return ViewList<T>(Input(call, i));
 }
 template <class T>
 ViewList<const T> InputList(const OpwrightCall* call, int32_t i) {

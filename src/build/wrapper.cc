@@ -61,20 +61,21 @@ struct Argument {
 
 std::vector<Argument> Arguments(const Operator& op, int column) {
   std::vector<Argument> arguments;
-  const auto params = [&](const std::vector<Param>& list, std::string_view kind,
-                          std::string_view constness) {
-    for (size_t i = 0; i < list.size(); ++i) {
-      const std::string element = ElementType(list[i].DType(column));
-      const bool many = list[i].param_type == ParamType::kDynamic;
-      arguments.push_back(
-          {list[i].name,
-           StrCat("::opwright::", many ? "ViewList<" : "View<", constness, element, ">"),
-           StrCat("::opwright::detail::", kind, many ? "List<" : "View<", element, ">(call, ", i,
-                  ")")});
-    }
+  const auto add = [&](const Param& param, std::string_view kind, std::string_view constness,
+                       size_t i) {
+    const std::string element = ElementType(param.DType(column));
+    const bool many = param.param_type == ParamType::kDynamic;
+    arguments.push_back(
+        {param.name, StrCat("::opwright::", many ? "ViewList<" : "View<", constness, element, ">"),
+         StrCat("::opwright::detail::", kind, many ? "List<" : "View<", element, ">(call, ", i,
+                ")")});
   };
-  params(op.inputs, "Input", "const ");
-  params(op.outputs, "Output", "");
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const auto index = static_cast<int32_t>(i);
+    const bool written = std::find(op.mutates.begin(), op.mutates.end(), index) != op.mutates.end();
+    add(op.inputs[i], written ? "Written" : "Input", written ? "" : "const ", i);
+  }
+  for (size_t i = 0; i < op.outputs.size(); ++i) add(op.outputs[i], "Output", "", i);
   for (size_t i = 0; i < op.attrs.size(); ++i) {
     const std::string type = AttributeType(op.attrs[i].type);
     arguments.push_back(

@@ -127,6 +127,32 @@ INSTANTIATE_TEST_SUITE_P(
                "and no such function is declared before the marker"}),
     [](const auto& info) { return info.param.name; });
 
+TEST_F(FunctionKernels, AnInputThatIsWrittenIsAViewOfItsOwn) {
+  const auto metadef = AffineMetadef();
+  Write("op/op.json",
+        StrCat(metadef.substr(0, metadef.size() - 1), ", \"mutates\": [\"x\", \"more\"]}"));
+  const auto source = [](std::string_view constness) {
+    return StrCat(
+        "#include <opwright/kernel.h>\nusing opwright::View;\ntemplate <class T> void "
+        "Affine(View<",
+        constness,
+        "T> x, opwright::ViewList<T> more, View<T> y, double) "
+        "{\n  for (int64_t i = 0; i < y.Dim(0); ++i) y(i) = x(i);\n}\n"
+        "OPWRIGHT_FUNCTION(affine, Affine)\n");
+  };
+  Write("op/f.cpp", source(""));
+  const auto built = BuildOf("op");
+  ASSERT_TRUE(built.ok()) << built.error().Text();
+  Write("op/f.cpp", source("const "));
+  const auto misfit = BuildOf("op");
+  ASSERT_FALSE(misfit.ok());
+  EXPECT_NE(misfit.error().Text().find(
+                "it is called as Affine(opwright::View<float> x, opwright::ViewList<float> more, "
+                "opwright::View<float> y, double factor), the source has Affine(View<const T> x"),
+            std::string::npos)
+      << misfit.error().Text();
+}
+
 struct Attribute {
   const char* type;  // of the metadef
   const char* fits;  // parameters that take it, with commas between

@@ -159,9 +159,8 @@ constexpr char kOthers[] = R"cc(
   }
   OPWRIGHT_FUNCTION(sum_of_squares_grad, TotalGrad)
 
-  void Accumulate(View<const double> sum, View<const double> x, View<double> y) {
-    for (int64_t i = 0; i < x.Size(); ++i)
-      y.Data()[i] = const_cast<double*>(sum.Data())[i] += x.Data()[i];
+  void Accumulate(View<double> sum, View<const double> x, View<double> y) {
+    for (int64_t i = 0; i < x.Size(); ++i) y.Data()[i] = sum.Data()[i] += x.Data()[i];
   }
   OPWRIGHT_FUNCTION(accumulate, Accumulate)
 )cc";

@@ -64,8 +64,8 @@ constexpr const char* kSource = R"cpp(
   }
   OPWRIGHT_FUNCTION(two_rules, TwoOf)
 
-  void AddInto(View<const float> x, View<const float> y, View<float> z) {
-    for (int64_t i = 0; i < z.Dim(0); ++i) z(i) = const_cast<float&>(y(i)) += x(i);
+  void AddInto(View<const float> x, View<float> y, View<float> z) {
+    for (int64_t i = 0; i < z.Dim(0); ++i) z(i) = y(i) += x(i);
   }
   OPWRIGHT_FUNCTION(add_into, AddInto)
 )cpp";

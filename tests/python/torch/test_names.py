@@ -56,7 +56,7 @@ def test_an_argument_of_pytorchs_compiler_is_no_attribute(tmp_path, name, change
 
 SOURCE = """
 #include <opwright/kernel.h>
-void Names(opwright::View<const float> kernel, opwright::View<const float> node,
+void Names(opwright::View<KERNEL float> kernel, opwright::View<const float> node,
            opwright::View<float> y, int64_t, int64_t, int64_t) {
   for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] = kernel.Data()[i] + node.Data()[i];
 }
@@ -83,7 +83,8 @@ def test_other_names_are_attributes_in_compiled_functions_too(
         "attr": [{"name": name, "type": "int", "default_value": 1} for name in names],
         **fields,
     }
-    source = f"{SOURCE}OPWRIGHT_FUNCTION({op_name}, Names)\n"
+    source = SOURCE.replace("KERNEL", "" if "mutates" in fields else "const")
+    source += f"OPWRIGHT_FUNCTION({op_name}, Names)\n"
     op = opwright.load(write_operator(tmp_path / op_name, definition, source))[op_name]
     attrs = dict.fromkeys(names, 2)
     x = torch.ones(3)

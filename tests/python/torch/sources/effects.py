@@ -86,8 +86,8 @@ effects = (
     HEADER
     + """
 template <class T>
-void Accumulate(View<const T> sums, View<const T> x, View<T> norm) {
-  T* written = const_cast<T*>(sums.Data());
+void Accumulate(View<T> sums, View<const T> x, View<T> norm) {
+  T* written = sums.Data();
   T largest = 0;
   for (int64_t i = 0; i < x.Size(); ++i) {
     written[i] += x.Data()[i];
@@ -98,8 +98,8 @@ void Accumulate(View<const T> sums, View<const T> x, View<T> norm) {
 OPWRIGHT_FUNCTION(accumulate, Accumulate)
 
 template <class T>
-void Exchange(View<const T> sums, View<const T> x, View<T> old, View<T> added) {
-  T* written = const_cast<T*>(sums.Data());
+void Exchange(View<T> sums, View<const T> x, View<T> old, View<T> added) {
+  T* written = sums.Data();
   for (int64_t i = 0; i < x.Size(); ++i) {
     old.Data()[i] = written[i];
     added.Data()[i] = x.Data()[i];
