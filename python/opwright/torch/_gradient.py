@@ -255,7 +255,9 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
         if [each._version for each in tensors] != before:
             raise _wrote(op, name)
     if isinstance(returned, tuple):
-        returned = tuple(_tensors.dense(returned))
+        returned = tuple(
+            _tensors.dense([each])[0] if torch.is_tensor(each) else each for each in returned
+        )
     settled = _bprop.settle(op.name, returned, due, _Adapter)
     for param, grad, tensor in zip(definition.inputs, settled, inputs, strict=True):
         if grad is not None and grad.device != tensor.device:

@@ -52,10 +52,9 @@ def device_of(inputs) -> torch.device:
 
 
 def dense(grads) -> list:
-    """Gradients, of which some may be sparse; what is no tensor stays as it is."""
+    """Gradients as they come to a backward, of which some may be sparse or absent."""
     return [
-        grad.to_dense() if torch.is_tensor(grad) and grad.layout is not torch.strided else grad
-        for grad in grads
+        grad if grad is None or grad.layout is torch.strided else grad.to_dense() for grad in grads
     ]
 
 
