@@ -11,7 +11,8 @@ namespace {
 
 // How many times the measured noise an error may be.
 constexpr double kNoise = 4;
-// Fewer elements tell no common factor.
+// Fewer elements tell no common factor, nor do those that are no larger than what is allowed.
+constexpr double kClear = 2;
 constexpr int64_t kFew = 8;
 
 // How far from a difference of this size a gradient may be. Terms that cancel are rounded by their
@@ -57,6 +58,7 @@ Judgement Judge(const Slope& slope, double got, const Measure& m) {
 
 void CommonFactor::Add(double got, const Judgement& judged) {
   const double slope = judged.expected / judged.tolerance;
+  if (std::fabs(slope) < kClear) return;
   product_ += got / judged.tolerance * slope;
   square_ += slope * slope;
   got_square_ += got / judged.tolerance * (got / judged.tolerance);

@@ -28,7 +28,7 @@ std::vector<double> StepsOf(OpwrightDType dtype) {
             1.23 * 0x1p4,   0.87 * 0x1p8,   0x1p12};
   if (epsilon < 1e-5)
     return {1.37 * 0x1p-8, 0.71 * 0x1p-4, 1, 1.23 * 0x1p4, 0.87 * 0x1p8, 1.11 * 0x1p12, 0x1p16};
-  return {0x1p-2, 1, 1.23 * 0x1p2, 0.87 * 0x1p4, 0x1p6};
+  return {0x1p-4, 0x1p-2, 1, 1.23 * 0x1p2, 0.87 * 0x1p4, 0x1p6};
 }
 
 // Moves elements together that are zero, as ties are, and each to the same side on its own. Where
@@ -178,7 +178,7 @@ void Numeric::Refine(size_t k) {
       moving[j] = moving[j] || Moves(samples, own_.values, j);
     }
     // A kernel that works in a narrower dtype inside does not see the smallest steps.
-    if (scale == 1 && x != 0 && !still)
+    if (scale == 1 && x != 0 && !still && own_.epsilon > Epsilon(trial_.LeastFloat()))
       std::erase_if(levels, [](const Level& level) { return level.still; });
     levels.push_back({scale, still, std::move(samples)});
   }
@@ -188,7 +188,10 @@ void Numeric::Refine(size_t k) {
     for (const Level& level : levels)
       agreement.Add(SlopeOf(level.samples, own_, x, cotangents_[c], &moving), level.scale);
     if (agreement.empty()) {
-      slopes[c][k].unsettled = slopes[c][k].unsettled || agreement.too_fast();
+      // The one step went over a kink without seeing it.
+      Slope& slope = slopes[c][k];
+      slope.unsettled =
+          slope.unsettled || agreement.too_fast() || (slope.smooth && !levels.empty());
       continue;
     }
     slopes[c][k] = agreement.Best();

@@ -13,11 +13,12 @@ constexpr int kNudges = 4;
 // In units of the last place: results that move no further are as well-conditioned as a product.
 constexpr double kOrdinary = 4;
 
-// Each number by the last place of its own dtype; zeros, and so ties at a kink, stay.
-void NudgeLastPlace(ArrayLists* lists, Random* random) {
+// Each number by the last place of its own dtype, or of what the kernel works in; zeros, and so
+// ties at a kink, stay.
+void NudgeLastPlace(ArrayLists* lists, double epsilon, Random* random) {
   for (auto& list : *lists)
     for (Array& array : list)
-      if (IsFloat(array.dtype)) Nudge(&array, Epsilon(array.dtype), 0, random);
+      if (IsFloat(array.dtype)) Nudge(&array, std::max(epsilon, Epsilon(array.dtype)), 0, random);
 }
 
 void Widen(double was, double is, double* noise) {
@@ -87,9 +88,10 @@ OwnValues MeasureOwnValues(const Trial& trial, Random* random) {
   for (const double value : own.values)
     own.noise.push_back(std::isfinite(value) ? std::max(own.epsilon * std::fabs(value), smallest)
                                              : 0);
+  const double inner = own.epsilon > Epsilon(trial.LeastFloat()) ? own.epsilon : 0;
   for (int k = 0; k < kNudges; ++k) {
     Trial nudged(trial, trial.column());
-    NudgeLastPlace(&nudged.inputs, random);
+    NudgeLastPlace(&nudged.inputs, inner, random);
     if (!nudged.Forward().ok()) continue;
     const std::vector<double> moved = FlatFloats(nudged.outputs);
     for (size_t j = 0; j < moved.size(); ++j) {
@@ -113,7 +115,7 @@ std::vector<std::vector<double>> GradientNoise(OwnValues* own, const ArrayLists&
   std::vector<std::vector<double>> first;
   for (Trial& trial : own->nudged) {
     ArrayLists nudged = cotangents;
-    NudgeLastPlace(&nudged, random);
+    NudgeLastPlace(&nudged, 0, random);
     ArrayLists gradients = trial.MakeGradients();
     if (!trial.Backward(nudged, gradients).ok()) continue;
     std::vector<std::vector<double>> now;

@@ -12,6 +12,8 @@ constexpr double kApart = 4;
 // Rounding errors of five values make a fourth difference of about eight times their size, and are
 // counted twice.
 constexpr double kFourth = 0.25;
+// How many times its rounding an output must move to be a step.
+constexpr double kStep = 8;
 // How many times what rounding explains two steps may differ by before larger ones make no sense.
 constexpr double kTooLarge = 16;
 
@@ -38,6 +40,7 @@ Slope SlopeOf(const Samples& s, const OwnValues& own, double x, const std::vecto
   double floor = 0;
   double still_floor = 0;  // what an output that does not move could hide
   bool still = true;  // no finite output moves
+  bool step = false;  // an output stays where it is for half the way, and then moves
   bool finite = true;
   Slope slope;
   slope.side_noise = 0;
@@ -74,8 +77,11 @@ Slope SlopeOf(const Samples& s, const OwnValues& own, double x, const std::vecto
     slope.low += std::min(sides[0], sides[1]);
     slope.high += std::max(sides[0], sides[1]);
     slope.side_noise += std::fabs(r[1] - r[0]) + std::fabs(l[1] - l[0]);
-    noise +=
-        weight * std::max({own.noise[j], epsilon * std::fabs(o[0]), epsilon * std::fabs(o[1])});
+    const double rounded =
+        std::max({own.noise[j], epsilon * std::fabs(o[0]), epsilon * std::fabs(o[1])});
+    noise += weight * rounded;
+    for (size_t side = 0; side < 2; ++side)
+      step = step || (o[2 + side] == centre[j] && std::fabs(o[side] - centre[j]) > kStep * rounded);
     fourth += weight * std::fabs(o[0] + o[1] - 4 * (o[2] + o[3]) + 6 * centre[j]);
     floor += weight * size;
   }
@@ -89,7 +95,7 @@ Slope SlopeOf(const Samples& s, const OwnValues& own, double x, const std::vecto
   slope.side_noise += 5 * rounding;  // twice that of a short step, once that of a long one
   // Where the function is smooth, the gap between the one-sided slopes halves with the step. Two
   // outputs' kinks may cancel in the sum.
-  slope.kink = !std::isfinite(slope.value) ||
+  slope.kink = !std::isfinite(slope.value) || step ||
                (gaps[1] > 0.7 * gaps[0] && gaps[1] > 1e-3 * sizes + 20 * rounding);
   // A kink between the two steps: they disagree by more than a smooth function can.
   const double size = std::fabs(right) + std::fabs(left);
@@ -136,9 +142,9 @@ void Agreement::Add(const Slope& slope, double step) {
     if (++steps_ <= 2 && slope.sides > 2 * slope.rounding) first_reach_ = reach_;
   }
   if (ended_) return;
-  // Steps that disagree by more than their noise are seen below.
+  // Larger steps go over it. Those that disagree by more than their noise are seen below.
   if (slope.kink) {
-    ended_ = !taken_.empty();
+    ended_ = true;
     return;
   }
   for (const Taken& taken : taken_) {
