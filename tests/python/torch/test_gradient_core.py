@@ -8,6 +8,7 @@ import itertools
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from calls import WITH_GRADIENT, Case, draw, fused, linear, scattered, tensors
@@ -162,3 +163,12 @@ def test_a_wrong_number_of_groups_is_refused(libraries):
     op = libraries("elementwise").square
     with pytest.raises(opwright.ShapeError, match="0 inputs given, 1 are due"):
         call_gradient(op._core, [], [[]], {}, [[]], [[]])
+
+
+def test_the_core_holds_a_gradient_against_its_output(libraries):
+    product = libraries("second").product
+    a = np.ones(4)
+    with pytest.raises(opwright.ShapeError, match=r"gradient of output y has shape \[0\], \[4\]"):
+        call_gradient(
+            product._core, [[a], [a]], [[a]], {}, [[np.ones(0)]], [[a.copy()], [a.copy()]]
+        )

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Second derivatives where an input needs no gradient: the first backward leaves its output out."""
 
-import numpy as np
 import pytest
 import torch
 from calls import assert_same, draw
@@ -115,12 +114,3 @@ def test_nothing_more_is_computed_without_a_second_derivative(libraries):  # G04
         torch.autograd.grad(growth(a, b).sum(), a)
         torch.autograd.grad(growth(a, b).sum(), a, create_graph=True)
     assert made == [[True, False], [True, True]]
-
-
-def test_the_core_holds_a_gradient_against_its_output(libraries):
-    product = libraries("second").product
-    a = np.ones(4)
-    with pytest.raises(opwright.ShapeError, match=r"gradient of output y has shape \[0\], \[4\]"):
-        opwright._core.call_gradient(
-            product._core, [[a], [a]], [[a]], {}, [[np.ones(0)]], [[a.copy()], [a.copy()]]
-        )
