@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/text.h"
 #include "entries/mindspore/arguments.h"
@@ -17,7 +18,6 @@
 #include "entries/mindspore/shapes.h"
 #include "entries/mindspore/throwing.h"
 #include "registry/tokens.h"
-#include "runtime/dtype.h"
 #include "runtime/strided.h"
 #include "runtime/sum_to.h"
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/text.h"
 #include "entries/mindspore/attrs.h"
-#include "runtime/dtype.h"
 #include "runtime/signature.h"
 #include "runtime/strided.h"
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "runtime/dtype.h"
+#include "base/dtype.h"
 
 namespace opwright::entries {
 namespace {

@@ -3,12 +3,12 @@
 // The lowered metadef as plain Python data, for the adapters; and the dtype decisions of the
 // dispatcher.
 #include "attr_value.h"
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/spelling.h"
 #include "bind.h"
 #include "entries/torch/schema.h"
 #include "runtime/attrs.h"
-#include "runtime/dtype.h"
 #include "runtime/launch.h"
 #include "runtime/partial_shape.h"
 #include "runtime/signature.h"

@@ -2,12 +2,12 @@
 //
 // Libraries and operators as Python objects.
 #include "attr_value.h"
+#include "base/dtype.h"
 #include "base/text.h"
 #include "bind.h"
 #include "build/build.h"
 #include "registry/loader.h"
 #include "registry/tokens.h"
-#include "runtime/dtype.h"
 
 namespace opwright::python {
 namespace {

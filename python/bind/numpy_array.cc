@@ -7,7 +7,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "runtime/dtype.h"
+#include "base/dtype.h"
 #include "runtime/strided.h"
 
 namespace opwright::python {

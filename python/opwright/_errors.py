@@ -49,7 +49,7 @@ class DTypeError(CallError, TypeError):
 
 
 class ShapeError(CallError, ValueError):
-    """CL001, CL004, CL005, CL008, CL020: numbers of tensors or shapes that do not fit."""
+    """CL001, CL004, CL005, CL008, CL020, CL022: numbers of tensors or shapes that do not fit."""
 
 
 class GradientError(Error):
@@ -86,7 +86,7 @@ _BY_AREA = {
 }
 _BY_CODE = {
     **dict.fromkeys(("CL002", "CL003", "CL006", "CL013", "CL015", "CL021"), DTypeError),
-    **dict.fromkeys(("CL001", "CL004", "CL005", "CL008", "CL020"), ShapeError),
+    **dict.fromkeys(("CL001", "CL004", "CL005", "CL008", "CL020", "CL022"), ShapeError),
 }
 
 

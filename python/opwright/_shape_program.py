@@ -37,7 +37,8 @@ class ShapeProgram:
     the same answers and the same words for numbers.
 
     shapes: for each input a list of shapes (empty: absent). `maximum`, `minimum` and `broadcast`
-    are the framework's own functions on its symbols. Wrong shapes raise CL004 and CL005.
+    are the framework's own functions on its symbols. Wrong shapes raise CL004, CL005
+    and CL022.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class ShapeProgram:
         if not self.take_output(index, shape):
             vector = param.dims == (-1,) and not param.leading_any
             raise _errors.make(
-                "CL005",
+                "CL022",
                 f"{self._definition.name}: the shape of output {param.name} by {rule.text} is "
                 f"{_text(shape)}, its shape list says {_pattern(param)}"
                 + ("; [-1] is rank 1, write [-2] for any rank" if vector else ""),

@@ -55,6 +55,8 @@ Error CompileError(const Cache& cache, const CompileJob& job, const std::string&
     message += StrCat(", ", all.size(), " errors, the first ", kShown, " are shown");
     all.resize(kShown);
   }
+  if (job.content.find("#include") == std::string::npos)
+    message += "; it includes nothing: write #include <opwright/kernel.h>";
   if (all.empty())
     message += StrCat(" (exit code ", run.exit_code,
                       "): ", Trim(std::string_view(run.output).substr(0, 2000)));

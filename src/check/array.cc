@@ -7,9 +7,9 @@
 #include <limits>
 #include <numbers>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "opwright/half.h"
-#include "runtime/dtype.h"
 #include "runtime/strided.h"
 
 namespace opwright::check {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/text.h"
 #include "check/own_values.h"
-#include "runtime/dtype.h"
 
 namespace opwright::check {
 namespace {

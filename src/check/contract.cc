@@ -3,9 +3,9 @@
 
 #include <cstring>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "check/threads.h"
-#include "runtime/dtype.h"
 
 namespace opwright::check {
 

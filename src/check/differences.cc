@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "check/kind.h"
 #include "check/number_text.h"
-#include "runtime/dtype.h"
 
 namespace opwright::check {
 namespace {

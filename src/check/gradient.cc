@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "check/contract.h"
-#include "runtime/dtype.h"
 
 namespace opwright::check {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "base/dtype.h"
 #include "base/text.h"
-#include "runtime/dtype.h"
 
 namespace opwright::check {
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/text.h"
 #include "check/check.h"
 #include "check/run_case.h"
 #include "check/tally.h"
 #include "registry/library.h"
-#include "runtime/dtype.h"
 
 namespace opwright::check {
 namespace {

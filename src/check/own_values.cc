@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/dtype.h"
+#include "base/dtype.h"
 
 namespace opwright::check {
 namespace {

@@ -73,8 +73,9 @@ std::string OperatorText(const OperatorReport& op) {
     text += FindingText(finding);
     ids.insert(finding.id);
   }
-  if (op.verdict == Verdict::kUndecided)
-    for (const std::string& reason : op.refusals) text += StrCat("  refused: ", reason, "\n");
+  const size_t shown = op.verdict == Verdict::kUndecided ? op.refusals.size() : 2;
+  for (size_t k = 0; k < op.refusals.size() && k < shown; ++k)
+    text += StrCat("  refused: ", op.refusals[k], "\n");
   if (ids.empty()) return text;
   text += "  what to do:\n";
   for (const std::string& id : ids)

@@ -111,6 +111,8 @@ bool RunWith(SecondValues second, Operator& op, const Columns& columns, const Ca
                     StrCat("the kernel threw: ", status.error().message));
     else
       recorder->Refuse(status.error().message);
+    if (status.error().id == "CL022")
+      recorder->Add("CK021", Severity::kWarning, "", status.error().message);
     return true;
   };
   if (HasNoValidIndex(trial)) {

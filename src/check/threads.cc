@@ -5,8 +5,8 @@
 #include <latch>
 #include <thread>
 
+#include "base/dtype.h"
 #include "base/text.h"
-#include "runtime/dtype.h"
 
 namespace opwright::check {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "registry/host.h"
-#include "runtime/dtype.h"
 #include "runtime/signature.h"
 
 namespace opwright::check {

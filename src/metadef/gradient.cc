@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/spelling.h"
 #include "base/text.h"
@@ -27,7 +28,7 @@ bool IsFloatName(const std::string& dtype) {
 }
 
 // Has a gradient in one column at least.
-bool IsFloat(const Param& param) {
+bool HasFloat(const Param& param) {
   return std::any_of(param.dtypes.begin(), param.dtypes.end(), IsFloatName);
 }
 
@@ -103,7 +104,7 @@ class Binder {
     }
     binding->inputs.push_back(role);
     if (source == nullptr) return UnknownInput(name, long_form);
-    if (role.kind == kOpwrightRoleGrad && !IsFloat(*source))
+    if (role.kind == kOpwrightRoleGrad && !HasFloat(*source))
       Say("MD035", StrCat(name, " is the gradient of ", source->name, ", which has no float dtype"),
           "leave it out; what is no float has no gradient");
     const Param* own = Own(&Operator::inputs, i);
@@ -133,7 +134,7 @@ class Binder {
     for (const Param& output : forward_.outputs) names.push_back(output.name);
     std::vector<std::string> grads;
     for (const Param& output : forward_.outputs)
-      if (IsFloat(output)) grads.push_back(StrCat(kGrad, output.name));
+      if (HasFloat(output)) grads.push_back(StrCat(kGrad, output.name));
     names.insert(names.end(), grads.begin(), grads.end());
     const std::string nearest = long_form || !TakesNoGradient() ? Nearest(name, names)
                                 : grads.size() == 1             ? grads[0]
@@ -152,7 +153,7 @@ class Binder {
       binding->outputs.push_back(-1);
       std::vector<std::string> names;
       for (const Param& input : forward_.inputs)
-        if (IsFloat(input)) names.push_back(long_form ? input.name : StrCat(kGrad, input.name));
+        if (HasFloat(input)) names.push_back(long_form ? input.name : StrCat(kGrad, input.name));
       const std::string nearest = Nearest(name, names);
       return Say("MD034",
                  long_form
@@ -169,12 +170,12 @@ class Binder {
       Say("MD036", StrCat("two outputs are the gradient of ", input.name),
           "each input has one gradient");
     binding->outputs.push_back(*index);
-    if (!IsFloat(input))
+    if (!HasFloat(input))
       Say("MD035", StrCat(name, " is given as gradient, but ", input.name, " has no float dtype"),
           "leave it out; what is no float has no gradient");
     const Param* own = Own(&Operator::outputs, i);
     if (own == nullptr) return;
-    if (!IsFloat(*own))
+    if (!HasFloat(*own))
       Say("MD035",
           StrCat("the output ", own->name, " of ", backward_->name, " is the gradient of ",
                  input.name, " and has no float dtype"),
@@ -255,13 +256,16 @@ std::vector<Diagnostic> CheckGradient(const Operator& forward, const Operator* b
 
 std::vector<std::string> ColumnsWithoutGradient(const Operator& forward, const Operator& backward,
                                                 const Binding& binding) {
+  // As the dispatcher chooses: a gradient may be of any float dtype, the rest is widened at most.
   const auto fits = [&](int column, int own) {
     for (size_t i = 0; i < binding.inputs.size(); ++i) {
       const OpwrightRole& role = binding.inputs[i];
       const std::vector<Param>& params =
           role.kind == kOpwrightRoleInput ? forward.inputs : forward.outputs;
-      if (params[static_cast<size_t>(role.index)].DType(column) != backward.inputs[i].DType(own))
-        return false;
+      const OpwrightDType given = DTypeNamed(params[static_cast<size_t>(role.index)].DType(column));
+      const OpwrightDType taken = DTypeNamed(backward.inputs[i].DType(own));
+      const bool is_grad = role.kind == kOpwrightRoleGrad && IsFloat(given) && IsFloat(taken);
+      if (!(given == taken) && !is_grad && !HoldsFloat(taken, given)) return false;
     }
     return true;
   };

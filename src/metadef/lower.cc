@@ -190,10 +190,15 @@ Lowered::~Lowered() = default;
 const OpwrightOpDef& Lowered::def() const { return storage_->def; }
 
 Expected<Lowered> Lower(const Operator& op, std::span<const Operator> others) {
-  if (op.gradient.kind == GradientSpec::Kind::kAuto)
-    return MakeError("GR022", StrCat(op.name,
-                                     " has the gradient \"auto\", which is derived from a formula, "
-                                     "and is a kernel: name its backward operator"));
+  if (op.gradient.kind == GradientSpec::Kind::kAuto) {
+    const Span& at = op.gradient.span;
+    Error error = MakeError(
+        "GR022", StrCat("the gradient \"auto\" of ", op.name,
+                        " would be derived from a formula, and the operator is a kernel"));
+    error.diagnostics.push_back({"GR022", Severity::kError, op.file, at.line, at.column, at.length,
+                                 error.message, "name its backward operator, or leave it out"});
+    return error;
+  }
   auto storage = std::make_unique<Storage>();
   storage->op = op;
   LowerOperator(storage.get());

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/spelling.h"
 #include "base/text.h"
 #include "runtime/attrs.h"
-#include "runtime/dtype.h"
 
 namespace opwright {
 namespace {

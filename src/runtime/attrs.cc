@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/spelling.h"
 #include "base/text.h"
-#include "runtime/dtype.h"
 
 namespace opwright {
 

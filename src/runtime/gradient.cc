@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "runtime/attrs.h"
-#include "runtime/dtype.h"
 #include "runtime/strided.h"
 
 namespace opwright {

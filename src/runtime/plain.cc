@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/dtype.h"
 #include "runtime/attrs.h"
-#include "runtime/dtype.h"
 #include "runtime/shape.h"
 #include "runtime/strided.h"
 

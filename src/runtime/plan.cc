@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/text.h"
 #include "runtime/attrs.h"
 #include "runtime/c_error.h"
-#include "runtime/dtype.h"
 #include "runtime/signature.h"
 #include "runtime/strided.h"
 
@@ -81,7 +81,7 @@ Error ListError(const OpwrightOpDef& def, int32_t output, const ShapeView& shape
   const OpwrightParamDef& param = *def.outputs[output];
   const bool vector = !param.leading_any && param.num_dims == 1 && param.dims[0] == -1;
   return MakeError(
-      "CL005",
+      "CL022",
       StrCat(def.name, ": the shape of output ", param.name, " by ", def.shape_rules[output]->text,
              " is ", ShapeText(shape.ndim, shape.dims), ", its shape list says ",
              PatternText(def, param), vector ? "; [-1] is rank 1, write [-2] for any rank" : ""));

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/dtype.h"
 #include "base/text.h"
-#include "runtime/dtype.h"
 #include "runtime/shape_program.h"
 #include "runtime/strided.h"
 

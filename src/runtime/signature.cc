@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/text.h"
-#include "runtime/dtype.h"
 
 namespace opwright {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/text.h"
-#include "runtime/dtype.h"
 #include "runtime/strided.h"
 
 namespace opwright {

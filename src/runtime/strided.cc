@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "opwright/half.h"
-#include "runtime/dtype.h"
 
 namespace opwright {
 

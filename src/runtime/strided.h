@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/dtype.h"
 #include "opwright/c_api.h"
-#include "runtime/dtype.h"
 
 namespace opwright {
 

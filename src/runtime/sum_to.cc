@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "runtime/dtype.h"
+#include "base/dtype.h"
 #include "runtime/strided.h"
 
 namespace opwright {

@@ -12,7 +12,8 @@ from opwright.torch._call import FRAMEWORK
 
 
 class Module(torch.nn.Module):
-    """Calls an operator; attributes given here are passed with each call.
+    """Calls an operator; attributes given here are passed with each call. They lie in `attributes`,
+    a dict, and may be given to forward by keyword too.
 
     `parameters` are the operator's inputs that the module owns, by name: tensors become trainable
     parameters. The rest are the arguments of forward, in metadef order or by name.
@@ -26,8 +27,9 @@ class Module(torch.nn.Module):
                 f"opwright.torch.Module takes an operator, as opwright.load(...).NAME gives, "
                 f"{type(operator).__name__} was given",
             )
-        for name in attributes:
-            _arguments.attribute(FRAMEWORK, operator.definition, name)
+        for name, value in attributes.items():
+            attr = _arguments.attribute(FRAMEWORK, operator.definition, name)
+            attributes[name] = _arguments.plain(FRAMEWORK, operator.name, attr, value)
         self.operator = operator
         self.attributes = attributes
         self._inputs = tuple(param.name for param in operator.definition.inputs)
@@ -62,6 +64,16 @@ class Module(torch.nn.Module):
             self.register_parameter(name, value)
         self._own = frozenset(parameters or ())
         self._left = tuple(name for name in self._inputs if name not in self._own)
+
+    def __setattr__(self, name: str, value):
+        operator = self.__dict__.get("operator")
+        if operator is not None and any(name == attr.name for attr in operator.definition.attrs):
+            raise _errors.make(
+                "CL006",
+                f"{operator.name}: {name} is an attribute of the operator; write "
+                f"module.attributes[{name!r}] = {value!r}",
+            )
+        super().__setattr__(name, value)
 
     def forward(self, *inputs, **named):
         given = dict(zip(self._left, inputs, strict=False))

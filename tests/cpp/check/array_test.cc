@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "runtime/dtype.h"
+#include "base/dtype.h"
 
 namespace opwright::check {
 namespace {

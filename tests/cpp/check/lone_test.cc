@@ -9,7 +9,7 @@ namespace {
 const std::string& Library() {
   static const std::string path = [] {
     std::string source = "#include <opwright/kernel.h>\n";
-    for (const char* op : {"apart", "far_grad", "near", "near_grad", "vector_grad"})
+    for (const char* op : {"apart", "far_grad", "near", "near_grad", "vector_grad", "narrow"})
       source += Kernel(op,
                        "const auto& x = in.GetTensor(0);\nfor (int64_t i = 0; i < x.Size(); ++i) "
                        "out->GetTensor(0)->Data<double>()[i] = x.Data<double>()[i];");
@@ -20,7 +20,8 @@ const std::string& Library() {
         "lone", source,
         {Metadef("apart", {"x: \"n\""}, {"y: \"n\""}, "same(x)", "apart_grad"),
          backward("far_grad"), Metadef("near", {"x: \"n\""}, {"y: \"n\""}, "same(x)"),
-         backward("near_grad"), Metadef("vector_grad", {"x: \"n\""}, {"y: \"n\""}, "same(x)")});
+         backward("near_grad"), Metadef("vector_grad", {"x: \"n\""}, {"y: \"n\""}, "same(x)"),
+         Metadef("narrow", {"x: -2"}, {"y: \"n\""}, "same(x)")});
   }();
   return path;
 }
@@ -52,6 +53,13 @@ TEST(Lone, ANameAloneMakesNoBackwardOperator) {
   const OperatorReport report = CheckOne(Library(), "vector_grad");
   EXPECT_EQ(report.verdict, Verdict::kRight) << TextOf(report);
   EXPECT_EQ(report.note, "no gradient: forward only");
+}
+
+TEST(Lone, AMetadefThatRefusesMostOfWhatItAllowsIsNotRight) {
+  const OperatorReport report = CheckOne(Library(), "narrow");
+  EXPECT_EQ(report.verdict, Verdict::kUndecided) << TextOf(report);
+  EXPECT_NE(TextOf(report).find("its shape list says [\"n\"]"), std::string::npos);
+  EXPECT_NE(TextOf(report).find("[CK021]"), std::string::npos);
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 #include <memory>
 #include <optional>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "entries/aot.h"
 #include "entries/mindspore/attrs.h"
 #include "metadef/testing.h"
-#include "runtime/dtype.h"
 #include "support/test_op.h"
 
 namespace opwright::test {

@@ -40,11 +40,11 @@ TEST(OutputList, IsHeldAgainstTheShapeThatEveryRuleGives) {
     const std::string text = rule == dims ? dims : rule.substr(1, rule.size() - 2);
     const std::string start =
         StrCat("f: the shape of output z by ", text, " is [2, 3], its shape ");
-    EXPECT_EQ(Listed("[-1, 4]", rule, {2, 3}), start + "list says [-1, 4] [CL005]");
+    EXPECT_EQ(Listed("[-1, 4]", rule, {2, 3}), start + "list says [-1, 4] [CL022]");
     EXPECT_EQ(Listed("[-1]", rule, {2, 3}),
-              start + "list says [-1]; [-1] is rank 1, write [-2] for any rank [CL005]");
+              start + "list says [-1]; [-1] is rank 1, write [-2] for any rank [CL022]");
     EXPECT_EQ(Listed(R"(["...", "n"])", rule, {2, 3}, R"(["n", -1])"),
-              start + "list says [\"...\", \"n\"] [CL005]");
+              start + "list says [\"...\", \"n\"] [CL022]");
     EXPECT_EQ(Listed(R"(["...", "n"])", rule, {3, 3}, R"(["n", -1])"), "float32[3, 3]");
   }
 }
@@ -57,7 +57,7 @@ TEST(OutputList, ASymbolOfOutputsAloneMustAgreeAmongThem) {
   EXPECT_EQ(Listed(R"(["m"])", rule(R"j("x.dim(0)")j"), {3}, "[-2]", both),
             "float32[3]; float32[3]");
   EXPECT_EQ(Listed(R"(["m"])", rule("4"), {3}, "[-2]", both),
-            "f: the shape of output w by [4] is [4], its shape list says [\"m\"] [CL005]");
+            "f: the shape of output w by [4] is [4], its shape list says [\"m\"] [CL022]");
 }
 
 TEST(OutputList, OfAGradientIsHeldAgainstTheForwardInput) {
@@ -67,7 +67,7 @@ TEST(OutputList, OfAGradientIsHeldAgainstTheForwardInput) {
   EXPECT_EQ(op.Run({grad}, {right}), "");
   EXPECT_EQ(op.Run({grad}, {wrong}),
             "f: the shape of output grad_x by forward is [2, 4], its shape list says [-1, 3] "
-            "[CL005]");
+            "[CL022]");
 }
 
 TEST(OutputList, IsHeldAgainstTheShapeOnTheShortWayToo) {
@@ -76,7 +76,7 @@ TEST(OutputList, IsHeldAgainstTheShapeOnTheShortWayToo) {
   Tensor x(kF32, {2, 3}), z(kF32, {2, 3}), other(kF32, {2, 4}), other_z(kF32, {2, 4});
   EXPECT_EQ(op.Run({x}, {z}), "");
   EXPECT_EQ(op.Run({other}, {other_z}),
-            "f: the shape of output z by same(x) is [2, 4], its shape list says [-1, 3] [CL005]");
+            "f: the shape of output z by same(x) is [2, 4], its shape list says [-1, 3] [CL022]");
 }
 
 TEST(DimsRule, NumbersDimsAndRank) {

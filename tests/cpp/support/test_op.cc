@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/text.h"
 #include "runtime/c_error.h"
-#include "runtime/dtype.h"
 #include "runtime/strided.h"
 
 namespace opwright::test {

@@ -153,6 +153,20 @@ def test_an_integer_is_no_parameter(libraries):
     assert_same(opwright.torch.Module(take, {"idx": frozen})(x), x[index.long()])
 
 
+def test_attributes_are_the_operators(libraries):
+    power, x = libraries("elementwise").power, draw(3)
+    layer = opwright.torch.Module(power, exponent=3)
+    assert_same(layer(x), x**3)
+    assert_same(layer(x, exponent=2), x**2)
+    layer.attributes["exponent"] = 2
+    assert_same(layer(x), x**2)
+    with pytest.raises(opwright.CallError, match=r"module.attributes\['exponent'\] = 4 \[CL006"):
+        layer.exponent = 4
+    for value in ("hot", torch.nn.Parameter(torch.ones(()))):
+        with pytest.raises(opwright.CallError, match=r"power: attribute exponent .*CL006"):
+            opwright.torch.Module(power, exponent=value)
+
+
 def test_modules_compose_and_compile(libraries):
     fused, square = libraries("fused_add_scale").fused_add_scale, libraries("elementwise").square
     model = torch.nn.Sequential(
