@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import torch
+from torch.compiler import is_dynamo_compiling
 
 from opwright import _bprop, _errors
 from opwright._definition import DYNAMIC, OPTIONAL, ROLE_GRAD, ROLE_INPUT
 from opwright._operator import Operator
-from opwright.torch import _tensors, _vmap
+from opwright.torch import _lent, _tensors
 from opwright.torch._compiled import CompiledBackward
 from opwright.torch._shape import as_lists
 from opwright.torch._traced import constant
@@ -234,11 +235,15 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
         douts.append(filled if param.kind == DYNAMIC else filled[0])
     single = len(definition.outputs) == 1
     attrs = {name: ctx.attrs[name] for name in _bprop.keyword_attrs(op, rule)}
-    if torch.compiler.is_dynamo_compiling():  # compiled autograd, which traces the rule itself
-        inputs, outs, douts = (_copied(every) for every in (inputs, outs, douts))
-    lent = _lent(definition, inputs, outs, douts)
-    watched = [_watched(tensor) for _, tensor in lent]
-    versions = [[each._version for each in tensors] for tensors in watched]
+    if is_dynamo_compiling():  # compiled autograd, which traces the rule itself
+        inputs, outs, douts = (_lent.copies(every) for every in (inputs, outs, douts))
+    lent = _lent.named(definition, inputs, outs, douts)
+    wrapped = _lent.any_wrapped(lent)
+    tensors = [(name, t) for name, one in lent for t in _lent.wrappers(one)] if wrapped else lent
+    watched = (
+        [] if is_dynamo_compiling() else [each for each in tensors if not each[1].is_inference()]
+    )
+    versions = [tensor._version for _, tensor in watched]
     try:
         returned = rule(
             *inputs,
@@ -247,16 +252,17 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
             **attrs,
         )
     except RuntimeError as error:
-        refused = _refused_to_write(error, lent)
+        refused = _lent.refused_to_write(error, lent)
         if not refused:
             raise
-        raise _wrote(op, refused) from error
-    for (name, _), tensors, before in zip(lent, watched, versions, strict=True):
-        if [each._version for each in tensors] != before:
-            raise _wrote(op, name)
+        raise _lent.wrote(op, refused) from error
+    for (name, tensor), version in zip(watched, versions, strict=True):
+        if tensor._version != version:
+            raise _lent.wrote(op, name)
     if isinstance(returned, tuple):
         returned = tuple(
-            _tensors.dense([each])[0] if torch.is_tensor(each) else each for each in returned
+            each.to_dense() if torch.is_tensor(each) and each.layout is not torch.strided else each
+            for each in returned
         )
     settled = _bprop.settle(op.name, returned, due, _Adapter)
     for param, grad, tensor in zip(definition.inputs, settled, inputs, strict=True):
@@ -266,84 +272,5 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
                 f"{op.name}: the bprop's gradient of input {param.name} is on device "
                 f"{grad.device}, {tensor.device} is due: the input's own",
             )
-    settled = _distinct(settled, [tensor for _, tensor in lent])
+    settled = _lent.distinct(settled, [tensor for _, tensor in tensors], wrapped)
     return [[grad] if tensors else [] for grad, tensors in zip(settled, given, strict=True)]
-
-
-def _lent(definition, inputs, outs, douts) -> list[tuple[str, torch.Tensor]]:
-    """The tensors that a rule is given, with words for each."""
-    pairs = [
-        (f"input {param.name}", value)
-        for param, value in zip(definition.inputs, inputs, strict=True)
-    ]
-    for param, out, dout in zip(definition.outputs, outs, douts, strict=True):
-        for words, value in (("output", out), ("the gradient of output", dout)):
-            items = value if isinstance(value, list) else [value]
-            pairs += [(f"{words} {param.name}", item) for item in items]
-    return [(name, value) for name, value in pairs if torch.is_tensor(value)]
-
-
-def _wrote(op: Operator, name: str) -> _errors.Error:
-    return _errors.make(
-        "GR009",
-        f"{op.name}: the bprop wrote into {name}, which it was only lent; compute a new "
-        "tensor: dout * 2, not dout.mul_(2)",
-    )
-
-
-def _refused_to_write(error: RuntimeError, lent) -> str:
-    """Which lent tensor PyTorch itself did not let the rule write to; "" for another error."""
-    text = str(error)
-    for words, is_meant in (
-        ("refers to a single memory location", _tensors.repeats_memory),
-        ("a view of a leaf Variable that requires grad", lambda t: t.requires_grad),
-        ("a leaf Variable that requires grad", lambda t: t.is_leaf and t.requires_grad),
-    ):
-        if words in text:
-            return next((name for name, tensor in lent if is_meant(tensor)), "")
-    return ""
-
-
-def _copied(values) -> list:
-    """For a tracer, which knows neither versions nor memory: what is written then is no one's."""
-    return [
-        _copied(value) if isinstance(value, list) else value if value is None else value.clone()
-        for value in values
-    ]
-
-
-def _watched(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The tensors whose versions grow with a write to this one."""
-    if torch.compiler.is_dynamo_compiling():
-        return []
-    return [each for each in _wrappers(tensor) if not each.is_inference()]
-
-
-def _wrappers(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The tensor, and what is behind it: below a transform of torch.func, and where gradients are
-    batched, another has the memory."""
-    found = [tensor]
-    while torch._C._functorch.is_functorch_wrapped_tensor(found[-1]):
-        found.append(torch._C._functorch.get_unwrapped(found[-1]))
-    if torch._C._functorch.is_legacy_batchedtensor(found[-1]):
-        found.append(_vmap.whole_gradient(found[-1]))
-    return found
-
-
-def _distinct(grads, lent):
-    """No two gradients in one memory, nor one in memory that the rule was lent: a framework adds to
-    gradients in place, and an optimizer clears them so."""
-    seen, out = list(lent), []
-    for grad in grads:
-        if grad is not None and any(grad is other or _same_memory(grad, other) for other in seen):
-            grad = grad.clone()
-        if grad is not None:
-            seen.append(grad)
-        out.append(grad)
-    return tuple(out)
-
-
-def _same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
-    if torch.compiler.is_dynamo_compiling():
-        return True
-    return torch._C._is_alias_of(_wrappers(a)[-1], _wrappers(b)[-1]) and a.numel() > 0

@@ -38,7 +38,7 @@ def _of_gradients(rule):
     """Batched gradients are tensors of another kind than torch.vmap's, with levels of their own."""
 
     def batched(*inputs, **keywords):
-        level = _level()
+        level = batch_level()
 
         def whole(value, _, size: int):
             return torch._remove_batch_dim(value, level, size, 0) if _is_batched(value) else value
@@ -67,8 +67,8 @@ def _of_gradients(rule):
     return batched
 
 
-def _level() -> int:
-    """The level of the batched gradients that are innermost."""
+def batch_level() -> int:
+    """The level of the batched gradients that are innermost; 0 where there are none."""
     level = torch._C._vmapmode_increment_nesting() - 1
     torch._C._vmapmode_decrement_nesting()
     return level
@@ -76,7 +76,7 @@ def _level() -> int:
 
 def whole_gradient(batched: torch.Tensor) -> torch.Tensor:
     """A view of what is behind a batched gradient."""
-    return torch._remove_batch_dim(batched, _level(), 1, 0)
+    return torch._remove_batch_dim(batched, batch_level(), 1, 0)
 
 
 def _is_batched(value) -> bool:
