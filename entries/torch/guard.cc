@@ -176,8 +176,9 @@ std::string CallBelow(const TorchShim& torch, const OpwrightOpDef& def, TorchVal
   if (torch.call(name.c_str(), "", stack, torch.version) != 0)
     return TorchFailure(
         torch, StrCat(def.name,
-                      ": the call has failed in Python, as where it is traced (torch.compile, "
-                      "torch.export); write import opwright, which tells PyTorch shapes [CL007]"));
+                      ": the operator failed, and PyTorch does not say why; where the call is "
+                      "traced (torch.compile, torch.export), write import opwright, which tells "
+                      "PyTorch shapes [CL007]"));
   if (written.Count()) return {};
   return TorchFailure(torch, StrCat(def.name, ": what was written could not be counted"));
 }

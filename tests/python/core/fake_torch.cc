@@ -82,6 +82,10 @@ int32_t aoti_torch_get_device_type(void*, int32_t* type) {
   *type = 0;
   return 0;
 }
+int32_t aoti_torch_get_layout(void*, int32_t* layout) {
+  *layout = 0;
+  return 0;
+}
 int32_t aoti_torch_empty_strided(int64_t, const int64_t*, const int64_t*, int32_t, int32_t, int32_t,
                                  void** made) {
   *made = malloc(1);

@@ -357,7 +357,7 @@ for call, words in (
     (lambda: ops.square(x.to("meta")), "write import opwright"),
     (lambda: torch.export.export(Square(), (x,)), "write import opwright"),
     (lambda: torch.compile(Square(), backend="eager", fullgraph=True)(x), "write import opwright"),
-    (traced, "square: the call has failed in Python, as where it is traced"),
+    (traced, "square: the operator failed, and PyTorch does not say why"),
     (lambda: ops.square(torch.quantize_per_tensor(x.float(), 1.0, 0, torch.qint8)), "qint8"),
     (lambda: ops.square(x.to(torch.float8_e4m3fn)), "float8_e4m3fn"),
 ):
