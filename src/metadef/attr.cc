@@ -38,7 +38,7 @@ class DefaultReader {
         for (const JsonValue& item : List(value)) read.floats.push_back(Float(item));
         break;
       case AttrType::kListString:
-        for (const JsonValue& item : List(value)) read.strings.push_back(StringInList(item));
+        for (const JsonValue& item : List(value)) read.strings.push_back(String(item));
         break;
       case AttrType::kListBool:
         for (const JsonValue& item : List(value)) read.ints.push_back(Bool(item));
@@ -98,21 +98,17 @@ class DefaultReader {
     return value.boolean;
   }
 
+  // These are C strings in the C interface.
   std::string String(const JsonValue& value) {
     if (!value.is(JsonKind::kString)) Wrong(value);
-    return value.string;
-  }
-
-  // These are C strings in the C interface.
-  std::string StringInList(const JsonValue& value) {
     if (value.string.find('\0') != value.string.npos && !reported_) {
       reported_ = true;
       checker_.Error("MD026", value,
-                     StrCat(path_, ": a string in the default of ", attr_.name,
-                            " has a zero character, which a list of strings cannot hold"),
+                     StrCat(path_, InList() ? ": a string in the default of " : ": the default of ",
+                            attr_.name, " has a zero character, which ends a string"),
                      "remove it");
     }
-    return String(value);
+    return value.string;
   }
 
   std::string Type(const JsonValue& value) {

@@ -27,6 +27,11 @@ class Checker {
   void ErrorInString(std::string_view id, const JsonValue& string, size_t begin, size_t end,
                      std::string message, std::string hint);
 
+  // Whether the next problem may have a hint that names what is near or known: each costs a look at
+  // all names, so the first hundred of a file have one.
+  bool TakeHint() { return hints_++ < kMostHints; }
+  bool HasHint() const { return hints_ < kMostHints; }
+
   int errors() const { return errors_; }
   Span SpanOf(const JsonValue& value) const { return SpanOf(value.begin, value.end); }
   Span SpanOf(size_t begin, size_t end) const;
@@ -39,6 +44,8 @@ class Checker {
   std::vector<Diagnostic> Take();
 
  private:
+  static constexpr int kMostHints = 100;
+
   void Add(Severity severity, std::string_view id, size_t begin, size_t end, std::string message,
            std::string hint);
 
@@ -47,6 +54,7 @@ class Checker {
   LineIndex lines_;
   std::vector<std::pair<size_t, Diagnostic>> found_;
   int errors_ = 0;
+  int hints_ = 0;
 };
 
 }  // namespace opwright::metadef

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metadef/columns.h"
 
+#include <unordered_map>
+
 #include "base/text.h"
 #include "metadef/field_checks.h"
 
@@ -39,18 +41,18 @@ void CheckReachable(Checker& checker, const ObjectFields& fields, const std::str
   for (const Param& input : op.inputs)
     if (input.dtypes.size() != 1 && input.dtypes.size() != static_cast<size_t>(op.num_columns))
       return;
-  for (int k = 1; k < op.num_columns; ++k) {
-    for (int j = 0; j < k; ++j) {
-      bool same = true;
-      for (const Param& input : op.inputs) same = same && input.DType(j) == input.DType(k);
-      if (!same) continue;
-      const JsonValue& at = *fields[op.inputs.empty() ? "output_desc" : "input_desc"];
-      checker.Warning("MD039", at.begin, at.begin + 1,
-                      StrCat(path, "column ", k + 1, " has the input dtypes of column ", j + 1,
-                             " and is never taken"),
-                      "remove it from every dtype and format list");
-      break;
-    }
+  std::unordered_map<std::string, int> first_with;
+  for (int k = 0; k < op.num_columns; ++k) {
+    std::string dtypes;
+    for (const Param& input : op.inputs)
+      if (input.dtypes.size() > 1) dtypes += StrCat(input.DType(k), " ");
+    const auto [first, added] = first_with.emplace(std::move(dtypes), k);
+    if (added) continue;
+    const JsonValue& at = *fields[op.inputs.empty() ? "output_desc" : "input_desc"];
+    checker.Warning("MD039", at.begin, at.begin + 1,
+                    StrCat(path, "column ", k + 1, " has the input dtypes of column ",
+                           first->second + 1, " and is never taken"),
+                    "remove it from every dtype and format list");
   }
 }
 
@@ -71,10 +73,10 @@ void CheckColumns(Checker& checker, const ObjectFields& fields, const std::strin
     if (length == reference->list->items.size()) continue;
     // The list beside it says more than one far away.
     const Column* other = reference;
-    for (const Column& beside : columns)
-      if (beside.param == column.param && &beside != &column && beside.list->items.size() != 1 &&
-          &beside < &column)
-        other = &beside;
+    if (const Column* beside = &column - 1; &column != columns.data() &&
+                                            beside->param == column.param &&
+                                            beside->list->items.size() != 1)
+      other = beside;
     if (other->list->items.size() == length) other = reference;
     checker.Error("MD017", *column.list,
                   StrCat(column.path, ": ", Entries(length), ", ",

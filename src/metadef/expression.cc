@@ -237,7 +237,7 @@ class Compiler {
       return true;
     }
     if (!scope_.complete) return OfInput(kUnread, begin, end);
-    const std::string nearest = Nearest(word, NamesInScope(scope_));
+    const std::string nearest = scope_.hints ? Nearest(word, NamesInScope(scope_)) : "";
     return Fail("MD028", begin, end,
                 StrCat(word, " is no input, int attribute or named dimension of an input"),
                 nearest.empty() ? "name a dimension in the shape list of an input"

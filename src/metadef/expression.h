@@ -22,6 +22,7 @@ struct RuleScope {
   // False: the name of an input or attribute could not be read. Any unknown name may be that one,
   // so that only its form is checked.
   bool complete = true;
+  bool hints = true;  // whether an unknown name is compared with all that are known
 };
 
 // Bytes [begin, end) of the rule are wrong.

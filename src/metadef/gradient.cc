@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "base/dtype.h"
 #include "base/dtype_name.h"
@@ -192,10 +193,12 @@ class Binder {
 
   // Attributes with the same name are passed on; others must have a default.
   void CheckAttrs() {
+    std::unordered_map<std::string_view, const Attr*> attrs;
+    for (const Attr& attr : forward_.attrs) attrs.emplace(attr.name, &attr);
     for (const Attr& own : backward_->attrs) {
-      const auto found = std::find_if(forward_.attrs.begin(), forward_.attrs.end(),
-                                      [&](const Attr& attr) { return attr.name == own.name; });
-      if (found == forward_.attrs.end()) {
+      const auto named = attrs.find(own.name);
+      const Attr* found = named != attrs.end() ? named->second : nullptr;
+      if (found == nullptr) {
         if (own.required)
           Say("MD038",
               StrCat(backward_->name, " needs the attribute ", own.name, ", which ", forward_.name,

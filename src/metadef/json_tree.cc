@@ -112,9 +112,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
 
- private:
   size_t Read() const { return static_cast<size_t>(furthest_ - text_.data()); }
 
+ private:
   void Take(bool number = false) {
     if (++tokens_ > kMaxJsonTokens) throw std::length_error("tokens");
     after_key_ = false;
@@ -208,8 +208,14 @@ JsonValue ParseJson(std::string_view text, const std::string& file,
   } catch (const std::exception&) {
     good = false;
   }
-  if (good) return std::move(builder.root());
-  if (builder.too_deep()) {
+  // The parser takes a zero byte for the end.
+  const size_t zero = text.find('\0');
+  if (good && zero == text.npos) return std::move(builder.root());
+  if (zero < builder.Read() || (good && zero != text.npos)) {
+    const LineIndex lines(text);
+    errors->push_back({"MD002", Severity::kError, file, lines.Line(zero), lines.Column(zero), 1,
+                       "not JSON: there is a zero byte", "remove it and what else is no text"});
+  } else if (builder.too_deep()) {
     errors->push_back(
         Limit(text, file, builder.token_begin(),
               StrCat("lists and objects are nested deeper than ", kMaxJsonDepth, " levels"),
@@ -274,9 +280,29 @@ std::string Describe(const JsonValue& value) {
   return "an object";
 }
 
-LineIndex::LineIndex(std::string_view text) : text_(text), starts_{0} {
+namespace {
+
+constexpr size_t kStep = 256;
+
+int CountPoints(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+}  // namespace
+
+LineIndex::LineIndex(std::string_view text) : text_(text), starts_{0}, before_{0} {
   for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1))
     starts_.push_back(at + 1);
+  for (size_t at = 0; at + kStep <= text.size(); at += kStep)
+    before_.push_back(before_.back() + CountPoints(text.substr(at, kStep)));
+}
+
+int LineIndex::Before(size_t offset) const {
+  offset = std::min(offset, text_.size());
+  const size_t step = offset / kStep;
+  return before_[step] + CountPoints(text_.substr(step * kStep, offset % kStep));
 }
 
 int LineIndex::Line(size_t offset) const {
@@ -288,12 +314,6 @@ int LineIndex::Column(size_t offset) const {
   return Length(starts_[static_cast<size_t>(Line(offset)) - 1], offset) + 1;
 }
 
-int LineIndex::Length(size_t begin, size_t end) const {
-  end = std::min(end, text_.size());
-  int count = 0;
-  for (size_t i = begin; i < end; ++i)
-    count += (static_cast<unsigned char>(text_[i]) & 0xc0) != 0x80;
-  return count;
-}
+int LineIndex::Length(size_t begin, size_t end) const { return Before(end) - Before(begin); }
 
 }  // namespace opwright::metadef

@@ -67,8 +67,12 @@ class LineIndex {
   int Length(size_t begin, size_t end) const;
 
  private:
+  // Code points before a byte.
+  int Before(size_t offset) const;
+
   std::string_view text_;
   std::vector<size_t> starts_;
+  std::vector<int> before_;  // every kStep bytes: a metadef may be one long line
 };
 
 }  // namespace opwright::metadef

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The checks of one object against the table of fields.
+#include <unordered_map>
+
 #include "base/text.h"
 #include "metadef/field_checks.h"
 #include "metadef/fields.h"
@@ -81,16 +83,14 @@ ObjectFields CheckObject(Checker& checker, ObjectKind kind, const JsonValue& obj
   result.fields = FieldsOf(kind);
   result.values.resize(result.fields.size());
   result.present.resize(result.fields.size());
-  for (size_t m = 0; m < object.members.size(); ++m) {
-    const JsonMember& member = object.members[m];
-    const JsonMember* first = nullptr;
-    for (size_t k = 0; k < m && first == nullptr; ++k)
-      if (object.members[k].key == member.key) first = &object.members[k];
-    if (first != nullptr) {
+  std::unordered_map<std::string_view, const JsonMember*> seen;
+  for (const JsonMember& member : object.members) {
+    const auto [first, added] = seen.emplace(member.key, &member);
+    if (!added) {
       checker.Error(
           "MD004", member.key_begin, member.key_end,
           StrCat("the key ", JsonQuote(member.key), " stands twice in one object, first at ",
-                 checker.Place(first->key_begin)),
+                 checker.Place(first->second->key_begin)),
           "remove one of them");
       continue;
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "metadef/attr.h"
@@ -65,6 +67,8 @@ void CheckUnique(Checker& checker, const ObjectFields& fields, const std::string
 // A name in a shape rule must mean one thing.
 void CheckSymbols(Checker& checker, const ObjectFields& fields, const std::string& path,
                   const Operator& op) {
+  std::unordered_set<std::string_view> attrs;
+  for (const Attr& attr : op.attrs) attrs.insert(attr.name);
   for (std::string_view field : {"input_desc", "output_desc"}) {
     if (fields[field] == nullptr) continue;
     for (size_t i = 0; i < fields[field]->items.size(); ++i) {
@@ -72,12 +76,11 @@ void CheckSymbols(Checker& checker, const ObjectFields& fields, const std::strin
       if (shape == nullptr || !shape->is(JsonKind::kList)) continue;
       for (size_t k = 0; k < shape->items.size(); ++k) {
         const std::string& symbol = shape->items[k].string;
-        for (const Attr& attr : op.attrs)
-          if (!symbol.empty() && attr.name == symbol)
-            checker.Error("MD031", shape->items[k],
-                          StrCat(path, field, "[", i, "].shape[", k, "]: ", symbol,
-                                 " is a dimension here and an attribute too"),
-                          "name one of them differently");
+        if (!symbol.empty() && attrs.contains(symbol))
+          checker.Error("MD031", shape->items[k],
+                        StrCat(path, field, "[", i, "].shape[", k, "]: ", symbol,
+                               " is a dimension here and an attribute too"),
+                        "name one of them differently");
       }
     }
   }
@@ -87,20 +90,25 @@ void ReadMutates(Checker& checker, const JsonValue& list, const std::string& pat
   std::vector<std::string> names;
   names.reserve(op->inputs.size());
   for (const Param& input : op->inputs) names.push_back(input.name);
+  std::unordered_map<std::string_view, int32_t> indices;
+  for (size_t i = 0; i < names.size(); ++i) indices.emplace(names[i], static_cast<int32_t>(i));
+  std::unordered_set<int32_t> listed;
   for (size_t i = 0; i < list.items.size(); ++i) {
     const std::string& name = list.items[i].string;
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) {
-      const std::string nearest = Nearest(name, names);
+    const auto found = indices.find(name);
+    if (found == indices.end()) {
+      std::string hint = names.empty() ? "the operator has no inputs" : "";
+      if (!names.empty() && checker.TakeHint()) {
+        const std::string nearest = Nearest(name, names);
+        hint = nearest.empty() ? StrCat("inputs are ", JoinAnd(names))
+                               : StrCat("write \"", nearest, "\"");
+      }
       checker.Error("MD032", list.items[i],
-                    StrCat(path, "[", i, "]: ", JsonQuote(name), " is no input"),
-                    !nearest.empty() ? StrCat("write \"", nearest, "\"")
-                    : names.empty()  ? std::string("the operator has no inputs")
-                                     : StrCat("inputs are ", JoinAnd(names)));
+                    StrCat(path, "[", i, "]: ", JsonQuote(name), " is no input"), std::move(hint));
       continue;
     }
-    const auto index = static_cast<int32_t>(found - names.begin());
-    if (std::find(op->mutates.begin(), op->mutates.end(), index) != op->mutates.end()) {
+    const int32_t index = found->second;
+    if (!listed.insert(index).second) {
       checker.Error("MD032", list.items[i],
                     StrCat(path, "[", i, "]: ", JsonQuote(name), " stands twice"),
                     "remove one of them");

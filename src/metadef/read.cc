@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -22,20 +24,18 @@ struct Entry {
 
 // op_name must be unique in a file, whether the rest of the operator is right or not.
 void CheckNames(Checker& checker, std::vector<Entry>* entries) {
-  for (size_t i = 0; i < entries->size(); ++i) {
-    const JsonValue* name = (*entries)[i].object->Find("op_name");
+  std::unordered_map<std::string_view, size_t> first_at;
+  for (Entry& entry : *entries) {
+    const JsonValue* name = entry.object->Find("op_name");
     if (name == nullptr || !name->is(JsonKind::kString)) continue;
-    for (size_t k = 0; k < i; ++k) {
-      const JsonValue* other = (*entries)[k].object->Find("op_name");
-      if (other == nullptr || other->string != name->string) continue;
-      checker.Error("MD014", *name,
-                    StrCat((*entries)[i].path, "op_name: ", JsonQuote(name->string),
-                           " is the name of an operator of this file already, at ",
-                           checker.Place(other->begin)),
-                    "give each operator its own name");
-      (*entries)[i].reading = {};
-      break;
-    }
+    const auto [first, added] = first_at.emplace(name->string, name->begin);
+    if (added) continue;
+    checker.Error("MD014", *name,
+                  StrCat(entry.path, "op_name: ", JsonQuote(name->string),
+                         " is the name of an operator of this file already, at ",
+                         checker.Place(first->second)),
+                  "give each operator its own name");
+    entry.reading = {};
   }
 }
 
@@ -45,6 +45,9 @@ bool IsOfNames(std::string_view id) { return id == "MD033" || id == "MD034" || i
 // A backward operator may be in another file, but a name that is nearly one of this file is a slip.
 void WarnOfSlip(Checker& checker, const std::vector<Entry>& entries, const Operator& forward,
                 const JsonValue& field) {
+  // Each is compared with all: in a file of thousands not each one is.
+  constexpr size_t kMany = 1000;
+  if (entries.size() > kMany && !checker.TakeHint()) return;
   std::vector<std::string> names;
   for (const Entry& other : entries)
     if (other.reading.named && other.reading.op.name != forward.name)
@@ -60,10 +63,10 @@ void WarnOfSlip(Checker& checker, const std::vector<Entry>& entries, const Opera
 // An attribute of the backward operator that the forward one lacks keeps its default for ever.
 void WarnOfLoneAttrs(Checker& checker, const Operator& forward, const Operator& backward,
                      const JsonValue& field) {
+  std::unordered_set<std::string_view> shared;
+  for (const Attr& attr : forward.attrs) shared.insert(attr.name);
   for (const Attr& own : backward.attrs) {
-    const bool shared = std::any_of(forward.attrs.begin(), forward.attrs.end(),
-                                    [&](const Attr& attr) { return attr.name == own.name; });
-    if (shared || own.required) continue;
+    if (own.required || shared.contains(own.name)) continue;
     checker.Warning(
         "MD041", field.begin, field.end,
         StrCat("the attribute ", own.name, " of ", backward.name, " is no attribute of ",
@@ -85,13 +88,14 @@ void WarnOfColumns(Checker& checker, const Operator& forward, const Operator& ba
 
 void CheckGradients(Checker& checker, std::vector<Entry>* entries) {
   std::vector<bool> bad(entries->size());
+  std::unordered_map<std::string_view, const Reading*> named;
+  for (const Entry& entry : *entries)
+    if (entry.reading.named) named.insert_or_assign(entry.reading.op.name, &entry.reading);
   for (size_t i = 0; i < entries->size(); ++i) {
     const Reading& forward = (*entries)[i].reading;
     if (!forward.named || forward.op.gradient.kind != GradientSpec::Kind::kOperator) continue;
-    const Reading* backward = nullptr;
-    for (const Entry& other : *entries)
-      if (other.reading.named && other.reading.op.name == forward.op.gradient.op)
-        backward = &other.reading;
+    const auto found = named.find(forward.op.gradient.op);
+    const Reading* backward = found != named.end() ? found->second : nullptr;
     const bool good = forward.good && (backward == nullptr || backward->good);
     const JsonValue& field = *(*entries)[i].object->Find("gradient");
     if (backward == nullptr)

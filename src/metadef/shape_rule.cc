@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "metadef/expression.h"
@@ -28,6 +30,14 @@ std::string ShapeText(const Shape& shape) {
   return StrCat("[", Join(entries, ", "), "]");
 }
 
+// The first of a name counts.
+std::unordered_map<std::string_view, int32_t> IndicesOf(const std::vector<Param>& params) {
+  std::unordered_map<std::string_view, int32_t> indices;
+  for (const Param& param : params)
+    indices.emplace(param.name, static_cast<int32_t>(&param - params.data()));
+  return indices;
+}
+
 template <class Item>
 bool AllNamed(const std::vector<Item>& items) {
   return std::none_of(items.begin(), items.end(),
@@ -40,6 +50,7 @@ class RuleReader {
       : checker_(checker),
         op_(op),
         symbols_(SymbolsOf(op.inputs)),
+        indices_(IndicesOf(op.inputs)),
         inputs_named_(AllNamed(op.inputs)),
         scope_{op.inputs, op.attrs, symbols_, inputs_named_ && AllNamed(op.attrs)} {}
 
@@ -153,8 +164,8 @@ class RuleReader {
   void BindForward(size_t output, ShapeRule* rule) {
     const std::string_view name = op_.outputs[output].name;
     if (!name.starts_with("grad_")) return;
-    for (size_t i = 0; i < op_.inputs.size(); ++i)
-      if (op_.inputs[i].name == name.substr(5)) rule->args.push_back(static_cast<int32_t>(i));
+    if (const auto input = indices_.find(name.substr(5)); input != indices_.end())
+      rule->args.push_back(input->second);
   }
 
   bool ReadArguments(const JsonValue& value, const std::string& path, size_t open,
@@ -168,36 +179,33 @@ class RuleReader {
       return BadRule(value, after, text.size(), path,
                      StrCat("found '", text.substr(after), "' after the rule"), "remove it");
     size_t begin = open + 1;
+    std::unordered_set<int32_t> seen;
     for (;;) {
       const size_t end = std::min(text.find(',', begin), close);
-      if (!ReadArgument(value, path, begin, end, rule)) return false;
+      if (!ReadArgument(value, path, begin, end, &seen, rule)) return false;
       if (end == close) return true;
       begin = end + 1;
     }
   }
 
   bool ReadArgument(const JsonValue& value, const std::string& path, size_t begin, size_t end,
-                    ShapeRule* rule) {
+                    std::unordered_set<int32_t>* seen, ShapeRule* rule) {
     const std::string_view text = value.string;
     while (begin < end && text[begin] == ' ') ++begin;
     while (end > begin && text[end - 1] == ' ') --end;
     const std::string name(text.substr(begin, end - begin));
-    std::vector<std::string> names;
-    for (size_t i = 0; i < op_.inputs.size(); ++i) {
-      if (op_.inputs[i].name != name) {
-        names.push_back(op_.inputs[i].name);
-        continue;
-      }
-      const auto index = static_cast<int32_t>(i);
-      if (std::find(rule->args.begin(), rule->args.end(), index) != rule->args.end())
+    if (const auto input = indices_.find(name); input != indices_.end()) {
+      if (!seen->insert(input->second).second)
         return BadRule(value, begin, end, path, StrCat("the input ", name, " stands twice"),
                        "remove one of them");
-      rule->args.push_back(index);
+      rule->args.push_back(input->second);
       return true;
     }
     if (name.empty())
       return BadRule(value, begin, end, path, "the name of an input is missing", "");
     if (!inputs_named_) return true;  // it may be the one whose name could not be read
+    std::vector<std::string> names;
+    for (const Param& input : op_.inputs) names.push_back(input.name);
     const std::string nearest = Nearest(name, names);
     checker_.ErrorInString("MD028", value, begin, end, StrCat(path, ": ", name, " is no input"),
                            !nearest.empty() ? StrCat("write ", nearest)
@@ -250,7 +258,9 @@ class RuleReader {
       return false;
     }
     RuleError error;
+    scope_.hints = checker_.HasHint();
     if (CompileExpression(entry.string, scope_, &rule->code, &error)) return true;
+    checker_.TakeHint();
     checker_.ErrorInString(error.id, entry, error.begin, error.end,
                            StrCat(path, ": ", error.message), error.hint);
     return false;
@@ -259,6 +269,7 @@ class RuleReader {
   Checker& checker_;
   const Operator& op_;
   std::vector<std::string> symbols_;
+  std::unordered_map<std::string_view, int32_t> indices_;  // of the inputs
   bool inputs_named_;  // each has a name that could be read
   RuleScope scope_;
 };
@@ -268,14 +279,26 @@ class RuleReader {
 std::vector<std::string> SymbolsOf(const std::vector<Param>& inputs,
                                    const std::vector<Param>& outputs) {
   std::vector<std::string> symbols;
+  std::unordered_set<std::string_view> seen;
   for (const std::vector<Param>* params : {&inputs, &outputs})
     for (const Param& param : *params)
       for (const Dim& dim : param.shape.dims)
-        if (!dim.symbol.empty() &&
-            std::find(symbols.begin(), symbols.end(), dim.symbol) == symbols.end())
-          symbols.push_back(dim.symbol);
+        if (!dim.symbol.empty() && seen.insert(dim.symbol).second) symbols.push_back(dim.symbol);
   return symbols;
 }
+
+namespace {
+
+std::string OutputHint(const std::string& word, const std::vector<Param>& outputs) {
+  std::vector<std::string> names;
+  names.reserve(outputs.size());
+  for (const Param& output : outputs) names.push_back(output.name);
+  const std::string nearest = Nearest(word, names);
+  return nearest.empty() ? StrCat("outputs are ", JoinAnd(names))
+                         : StrCat("write \"", nearest, "\"");
+}
+
+}  // namespace
 
 void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& outputs,
                     const std::string& path, bool shapes_known, Operator* op) {
@@ -283,21 +306,18 @@ void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& ou
   std::vector<const JsonValue*> rules(op->outputs.size(), nullptr);
   const bool by_output = rule != nullptr && rule->is(JsonKind::kObject);
   if (by_output) {
-    std::vector<std::string> names;
-    names.reserve(op->outputs.size());
-    for (const Param& output : op->outputs) names.push_back(output.name);
+    const auto indices = IndicesOf(op->outputs);
+    const bool all_named = AllNamed(op->outputs);
     for (const JsonMember& member : rule->members) {
-      const auto found = std::find(names.begin(), names.end(), member.key);
-      if (found == names.end() && !AllNamed(op->outputs)) continue;
-      if (found == names.end()) {
-        const std::string nearest = Nearest(member.key, names);
+      const auto found = indices.find(member.key);
+      if (found == indices.end() && !all_named) continue;
+      if (found == indices.end()) {
         checker.Error("MD028", member.key_begin, member.key_end,
                       StrCat(path, "shape_rule: ", JsonQuote(member.key), " is no output"),
-                      nearest.empty() ? StrCat("outputs are ", JoinAnd(names))
-                                      : StrCat("write \"", nearest, "\""));
+                      checker.TakeHint() ? OutputHint(member.key, op->outputs) : "");
         continue;
       }
-      const JsonValue*& slot = rules[static_cast<size_t>(found - names.begin())];
+      const JsonValue*& slot = rules[static_cast<size_t>(found->second)];
       if (slot != nullptr) {
         checker.Error("MD004", member.key_begin, member.key_end,
                       StrCat("the key ", JsonQuote(member.key), " stands twice in one object"),

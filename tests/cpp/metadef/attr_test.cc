@@ -17,8 +17,7 @@ TEST(Attr, EveryTypeTakesItsOwnDefault) {
   EXPECT_EQ(Good(Typed("int", "-9223372036854775808"))[0].attrs[0].default_value.i, INT64_MIN);
   EXPECT_EQ(Good(Typed("float", "2"))[0].attrs[0].default_value.f, 2.0);
   EXPECT_EQ(Good(Typed("float", "1e-5"))[0].attrs[0].default_value.f, 1e-5);
-  EXPECT_EQ(Good(Typed("string", "\"a\\u0000b\""))[0].attrs[0].default_value.s,
-            std::string("a\0b", 3));
+  EXPECT_EQ(Good(Typed("string", "\"a b\""))[0].attrs[0].default_value.s, "a b");
   EXPECT_EQ(Good(Typed("bool", "true"))[0].attrs[0].default_value.i, 1);
   EXPECT_EQ(Good(Typed("type", "\"fp16\""))[0].attrs[0].default_value.s, "float16");
   EXPECT_EQ(Good(Typed("list_int", "[]"))[0].attrs[0].default_value.ints, std::vector<int64_t>());
@@ -73,6 +72,20 @@ TEST(Attr, OptionalNeedsADefaultAndRequiredMustHaveNone) {
 TEST(Attr, UnknownTypeNamesTheNearest) {
   const std::string text = Only(WithAttr("{\"name\": \"a\", \"type\": \"listint\"}"));
   EXPECT_NE(text.find("write \"list_int\""), text.npos) << text;
+}
+
+TEST(Attr, AZeroCharacterWouldEndAString) {
+  const auto default_of = [](std::string_view type, std::string_view value) {
+    return Only(Op(Float("x"), Float("y"),
+                   StrCat(", \"attr\": [{\"name\": \"mode\", \"type\": \"", type,
+                          "\", \"default_value\": ", value, "}]")));
+  };
+  const std::string string = default_of("string", "\"\u00e9\\u0000b\"");
+  EXPECT_NE(string.find("attr[0]: the default of mode has a zero character"), string.npos)
+      << string;
+  EXPECT_NE(string.find("MD026"), string.npos) << string;
+  const std::string list = default_of("list_string", "[\"a\", \"\\u0000\"]");
+  EXPECT_NE(list.find("a string in the default of mode has a zero character"), list.npos) << list;
 }
 
 }  // namespace

@@ -84,5 +84,42 @@ TEST(Read, DTypes) {
   EXPECT_EQ(DTypeNamed("fp16").bits, 0);
 }
 
+TEST(Read, AZeroByteIsNoEnd) {
+  const std::string good = Op(Float("x"), Float("y"));
+  for (const std::string& after : {std::string(1, '\0'), std::string("\0 trailing", 10)}) {
+    const ReadResult result = Read(good + "\n" + after, "t.json");
+    ASSERT_EQ(result.diagnostics.size(), 1u);
+    EXPECT_EQ(Render(result.diagnostics[0]),
+              "t.json:2:1: error: not JSON: there is a zero byte; remove it and what else is no "
+              "text [MD002]");
+    EXPECT_TRUE(result.operators.empty());
+  }
+  std::string inside = good;
+  inside[1] = '\0';
+  EXPECT_EQ(Places(inside), std::vector<std::string>{"1:2 MD002"});
+}
+
+TEST(Read, ColumnsOfALongLineAreCounted) {
+  // Several steps of the index, with letters of two bytes across them.
+  std::string text = "{";
+  for (int k = 0; k < 300; ++k) text += StrCat("\"\u00e9", k, "\": 1, ");
+  text += "\"op_name\": 3}";
+  const ReadResult result = Read(text, "t.json");
+  EXPECT_EQ(result.diagnostics.back().id, "MD007");
+  // 1 + 300 times 8 and the digits + "op_name": and a space
+  EXPECT_EQ(result.diagnostics.back().column, 1 + 300 * 8 + 10 + 2 * 90 + 3 * 200 + 12);
+}
+
+TEST(Read, OfManyProblemsTheFirstHundredHaveHints) {
+  std::string mutates;
+  for (int k = 0; k < 300; ++k) mutates += StrCat(k > 0 ? ", " : "", "\"xx", k % 10, "\"");
+  const ReadResult result =
+      Read(Op(Float("x0"), Float("y"), StrCat(", \"mutates\": [", mutates, "]")), "t.json");
+  ASSERT_EQ(result.diagnostics.size(), 300u);
+  EXPECT_EQ(result.diagnostics[0].hint, "write \"x0\"");
+  EXPECT_EQ(result.diagnostics[99].hint, "inputs are x0");
+  EXPECT_EQ(result.diagnostics[100].hint, "");
+}
+
 }  // namespace
 }  // namespace opwright::metadef
