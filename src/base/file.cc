@@ -45,6 +45,16 @@ bool IsDirectory(const std::string& path) {
   return fs::is_directory(path, failed);
 }
 
+bool IsRegularFile(const std::string& path) {
+  std::error_code failed;
+  return fs::is_regular_file(path, failed);
+}
+
+bool IsPipe(const std::string& path) {
+  std::error_code failed;
+  return fs::is_fifo(path, failed);
+}
+
 std::vector<std::string> ListFolder(const std::string& path) {
   std::vector<std::string> names;
   DIR* const folder = opendir(path.c_str());
@@ -68,6 +78,30 @@ Error FileError(std::string_view path, std::string_view verb, int error_number) 
   return MakeError("", DescribeMissing(path, verb, error_number));
 }
 
+Error NoRegularFile(std::string_view path, std::string_view verb) {
+  return MakeError("", StrCat("cannot ", verb, " ", path,
+                              ": it is a device, a pipe or a socket, not a file (resolved to ",
+                              AbsolutePath(path), ")"));
+}
+
+// To the end, or more than most bytes. Closes fd.
+Expected<std::string> ReadAll(int fd, const std::string& path, size_t expected, size_t most) {
+  std::string bytes;
+  bytes.reserve(expected);
+  for (;;) {
+    const size_t old = bytes.size();
+    bytes.resize(std::max<size_t>(bytes.capacity(), old + 4096));
+    const ssize_t n = read(fd, bytes.data() + old, bytes.size() - old);
+    const int failed = n < 0 ? errno : 0;
+    bytes.resize(old + (n > 0 ? static_cast<size_t>(n) : 0));
+    if (failed == EINTR) continue;
+    if (n > 0 && bytes.size() <= most) continue;
+    close(fd);
+    if (failed != 0) return FileError(path, "read", failed);
+    return bytes;
+  }
+}
+
 bool WriteAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = write(fd, bytes.data(), bytes.size());
@@ -86,28 +120,32 @@ Expected<std::string> ReadFile(const std::string& path) {
 }
 
 Expected<std::string> ReadFile(const std::string& path, uint64_t* inode) {
+  // A pipe that nobody writes to would not even open.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return FileError(path, "read", errno);
+  struct stat info{};
+  const bool known = fstat(fd, &info) == 0;
+  if (!known || !S_ISREG(info.st_mode)) {
+    const Error error = !known                  ? FileError(path, "read", errno)
+                        : S_ISDIR(info.st_mode) ? FileError(path, "read", EISDIR)
+                                                : NoRegularFile(path, "read");
+    close(fd);
+    return error;
+  }
+  *inode = info.st_ino;
+  return ReadAll(fd, path, static_cast<size_t>(info.st_size) + 1, SIZE_MAX);
+}
+
+Expected<std::string> ReadPipe(const std::string& path, size_t most) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return FileError(path, "read", errno);
-  std::string bytes;
-  struct stat info{};
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-    bytes.reserve(static_cast<size_t>(info.st_size) + 1);
-  *inode = info.st_ino;
-  for (;;) {
-    const size_t old = bytes.size();
-    bytes.resize(std::max<size_t>(bytes.capacity(), old + 4096));
-    const ssize_t n = read(fd, bytes.data() + old, bytes.size() - old);
-    const int failed = n < 0 ? errno : 0;
-    bytes.resize(old + (n > 0 ? static_cast<size_t>(n) : 0));
-    if (failed == EINTR) continue;
-    if (n > 0) continue;
-    close(fd);
-    if (failed != 0) return FileError(path, "read", failed);
-    return bytes;
-  }
+  return ReadAll(fd, path, 0, most);
 }
 
 Status WriteFileAtomic(const std::string& path, std::string_view bytes, int mode) {
+  // A device's node would be replaced by a file.
+  if (FileExists(path) && !IsRegularFile(path) && !IsDirectory(path))
+    return NoRegularFile(path, "write");
   std::string temp = path + ".XXXXXX";
   const int fd = mkostemp(temp.data(), O_CLOEXEC);
   if (fd < 0) return FileError(path, "write", errno);

@@ -14,9 +14,13 @@ namespace opwright {
 
 // The error has no id, the caller gives the one of its area: WithId(file.TakeError(), "LD001"). Its
 // message holds the path as given, as resolved, the working folder and the reason.
+// Devices, pipes and sockets are refused: they may never end.
 Expected<std::string> ReadFile(const std::string& path);
 // With the number of the file that was open while it was read, 0 when it has none.
 Expected<std::string> ReadFile(const std::string& path, uint64_t* inode);
+
+// What comes out of a pipe; when it is more than most bytes, its begin.
+Expected<std::string> ReadPipe(const std::string& path, size_t most);
 
 // Writes a neighbour, syncs it and renames it over path, so that a reader sees the old file or the
 // new one, and a mapping of the old one stays what it was. mode: the permission bits.
@@ -34,6 +38,8 @@ std::string BaseName(std::string_view path);
 std::string JoinPath(std::string_view folder, std::string_view name);
 bool FileExists(const std::string& path);
 bool IsDirectory(const std::string& path);
+bool IsRegularFile(const std::string& path);
+bool IsPipe(const std::string& path);
 // Names in a folder, sorted; empty when it cannot be read.
 std::vector<std::string> ListFolder(const std::string& path);
 Status MakeFolders(const std::string& path, int mode = 0755);

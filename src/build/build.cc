@@ -14,6 +14,7 @@
 #include "build/compile.h"
 #include "build/link.h"
 #include "build/manifest.h"
+#include "build/output.h"
 #include "build/plan.h"
 #include "build/process.h"
 #include "build/stub.h"
@@ -33,6 +34,8 @@ class Builder {
     Expected<Plan> plan = MakePlan(request_);
     if (!plan.ok()) return plan.TakeError();
     plan_ = std::move(*plan);
+    if (!request_.output.empty())
+      OPWRIGHT_RETURN_IF_ERROR(CheckOutput(AbsolutePath(request_.output), plan_));
     result_.warnings = plan_.warnings;
     OPWRIGHT_RETURN_IF_ERROR(MakeJobs());
 
@@ -224,21 +227,6 @@ class Builder {
   bool damage_told_ = false;
   Result result_;
 };
-
-// Puts the library where the user wants it: a new file in the old one's place, whose mapping goes
-// on.
-Status CopyOut(const std::string& from, const std::string& to) {
-  if (IsDirectory(to))
-    return MakeError("BD021",
-                     StrCat("cannot write ", to, ": it is a folder; name the library's file"));
-  Expected<std::string> bytes = ReadFile(from);
-  if (!bytes.ok()) return WithId(bytes.TakeError(), "CA003");
-  if (FileExists(to))
-    if (Expected<std::string> old = ReadFile(to); old.ok() && *old == *bytes) return {};
-  if (Status written = WriteFileAtomic(to, *bytes, 0755); !written.ok())
-    return WithId(written.TakeError(), "BD021");
-  return {};
-}
 
 }  // namespace
 

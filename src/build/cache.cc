@@ -57,14 +57,25 @@ Expected<std::string> Cache::ContentHash(const std::string& path) const {
   const std::string place =
       StrCat(path, " ", info.st_dev, " ", info.st_ino, " ", info.st_size, " ", info.st_mtim.tv_sec,
              ".", info.st_mtim.tv_nsec, " ", info.st_ctim.tv_sec, ".", info.st_ctim.tv_nsec);
-  const std::string kept = JoinPath(Tools(), StrCat(Sha256Hex(place).substr(0, 32), ".sha256"));
-  constexpr size_t kDigits = 64;
-  if (Expected<std::string> known = ReadFile(kept); known.ok() && known->size() == kDigits)
-    return known;
+  const std::string kept = StrCat(Sha256Hex(place).substr(0, 32), ".sha256");
+  if (std::optional<std::string> known = Kept(kept)) return *known;
   Expected<std::string> hash = Sha256OfFile(path);
-  // Only a help for later: that it cannot be kept is no failure.
-  if (hash.ok()) (void)WriteFileAtomic(kept, *hash, 0600);
+  if (hash.ok()) Keep(kept, *hash);
   return hash;
+}
+
+std::optional<std::string> Cache::Kept(const std::string& name) const {
+  Expected<std::string> file = ReadFile(JoinPath(Tools(), name));
+  if (!file.ok()) return std::nullopt;
+  const size_t line = file->find('\n');
+  if (line == file->npos) return std::nullopt;
+  std::string text = file->substr(line + 1);
+  if (file->substr(0, line) != Sha256Hex(text)) return std::nullopt;
+  return text;
+}
+
+void Cache::Keep(const std::string& name, const std::string& text) const {
+  (void)WriteFileAtomic(JoinPath(Tools(), name), StrCat(Sha256Hex(text), "\n", text), 0600);
 }
 
 Expected<FileLock> Cache::Lock(std::string_view key) const {

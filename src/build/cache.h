@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,11 @@ class Cache {
   // The SHA-256 of a file that seldom changes: a large one is hashed again only when its size, time
   // or place changes. The error has no id, as ReadFile's.
   Expected<std::string> ContentHash(const std::string& path) const;
+
+  // What was found out of a compiler or a file, kept under a name in Tools(), with its sum: nothing
+  // when it is not there or damaged. That it cannot be kept is no failure.
+  std::optional<std::string> Kept(const std::string& name) const;
+  void Keep(const std::string& name, const std::string& text) const;
 
   // Held while one key is built: the others wait and then find it.
   Expected<FileLock> Lock(std::string_view key) const;

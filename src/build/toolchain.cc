@@ -19,10 +19,9 @@ bool Runnable(const std::string& path) {
 }
 
 Status ReadVersion(Compiler* compiler, const Cache& cache) {
-  const std::string kept =
-      JoinPath(cache.Tools(), StrCat(Sha256Hex(compiler->identity).substr(0, 32), ".version"));
-  if (Expected<std::string> line = ReadFile(kept); line.ok() && !line->empty()) {
-    compiler->version = *line;
+  const std::string kept = StrCat(Sha256Hex(compiler->identity).substr(0, 32), ".version");
+  if (std::optional<std::string> line = cache.Kept(kept)) {
+    compiler->version = std::move(*line);
     return {};
   }
   std::vector<std::string> command = compiler->command;
@@ -34,8 +33,7 @@ Status ReadVersion(Compiler* compiler, const Cache& cache) {
                      StrCat(CommandText(command), " fails (exit code ", run->exit_code,
                             "): ", Trim(run->output), "; set CXX and CC to compilers that work"));
   compiler->version = Trim(Split(run->output, '\n')[0]);
-  // Only a help for later: that it cannot be kept is no failure.
-  (void)WriteFileAtomic(kept, compiler->version, 0600);
+  cache.Keep(kept, compiler->version);
   return {};
 }
 
@@ -164,16 +162,14 @@ Assumed AssumedBy(const Compiler& compiler, const Flags& flags, const Cache& cac
   command.insert(command.end(), {"-Wp,-v", "-dM", "-E", "-x", "c++", "-"});
   const std::string place =
       StrCat(compiler.identity, "\n", CompilerEnvironment(), CommandText(command));
-  const std::string kept =
-      JoinPath(cache.Tools(), StrCat(Sha256Hex(place).substr(0, 32), ".assumed"));
-  Expected<std::string> text = ReadFile(kept);
-  if (!text.ok() || text->empty()) {
+  const std::string kept = StrCat(Sha256Hex(place).substr(0, 32), ".assumed");
+  std::optional<std::string> text = cache.Kept(kept);
+  if (!text.has_value()) {
     Expected<Finished> run = RunProcess(command);
     // What is wrong with a flag the compilation says.
     if (!run.ok() || !run->ok()) return {};
     text = run->output;
-    // Only a help for later: that it cannot be kept is no failure.
-    (void)WriteFileAtomic(kept, *text, 0600);
+    cache.Keep(kept, *text);
   }
   return {FeaturesOfMacros(*text), SearchedFolders(*text)};
 }

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/ids.h"
 #include "base/text.h"
+#include "metadef/json_tree.h"
 #include "metadef/metadef.h"
 
 namespace opwright::cli {
@@ -22,13 +23,25 @@ struct Report {
   bool unreadable = false;
 };
 
+// A pipe that is named itself, as <(command) is, may be read; one in a folder may not.
+metadef::ReadResult ReadGiven(const std::string& file, const std::vector<std::string>& given) {
+  if (!IsPipe(file) || std::find(given.begin(), given.end(), file) == given.end())
+    return metadef::ReadFile(file);
+  const Expected<std::string> text = ReadPipe(file, metadef::kMaxJsonBytes);
+  if (text.ok()) return metadef::Read(*text, file);
+  metadef::ReadResult unread;
+  unread.diagnostics.push_back(
+      {"MD001", Severity::kError, file, 0, 0, 0, text.error().message, ""});
+  return unread;
+}
+
 // An operator folder stands for its op.json.
 Report Validate(const std::vector<std::string>& given) {
   Report report;
   for (const std::string& path : given)
     report.files.push_back(IsDirectory(path) ? JoinPath(path, metadef::kFileName) : path);
   for (const std::string& file : report.files) {
-    metadef::ReadResult result = metadef::ReadFile(file);
+    metadef::ReadResult result = ReadGiven(file, given);
     report.operators += static_cast<int64_t>(result.operators.size());
     for (Diagnostic& d : result.diagnostics) {
       report.errors += d.severity == Severity::kError;
@@ -129,7 +142,6 @@ int RunValidate(const std::vector<std::string>& files, const std::string& format
                           : format == "sarif" ? Sarif(report)
                                               : Text(report, color);
   std::fwrite(out.data(), 1, out.size(), stdout);
-  std::fflush(stdout);
   return report.unreadable ? 2 : report.errors > 0 ? 1 : 0;
 }
 

@@ -5,6 +5,7 @@
 #include "build/build.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "fixture.h"
 
@@ -173,6 +174,42 @@ TEST_F(Builds, AMarkersNameMustBeAnOperatorName) {
     Write("k.cpp", StrCat(Source("2"), "OPWRIGHT_KERNEL(", name, ", ScaleKernel)\n"));
     EXPECT_EQ(Plain({"k.cpp"}).error().id, "BD026") << name;
   }
+}
+
+TEST_F(Builds, TheOutputTakesNoFileOfTheUsers) {
+  CountCompiler();
+  Write("op/scale.h", "#define FACTOR 2\n");
+  WriteOperator("op", "FACTOR", "#include \"scale.h\"\n");
+  ASSERT_EQ(symlink("k.cpp", Path("op/link.so").c_str()), 0);
+  for (const char* name : {"op/k.cpp", "op/op.json", "op/link.so", "op/scale.h"}) {
+    const std::string before = *ReadFile(Path(name));
+    auto built = BuildOf("op", {}, name);
+    ASSERT_FALSE(built.ok()) << name;
+    EXPECT_EQ(built.error().id, "BD021");
+    EXPECT_NE(built.error().message.find(name), std::string::npos) << built.error().message;
+    EXPECT_EQ(*ReadFile(Path(name)), before);
+  }
+  EXPECT_EQ(Calls(""), 0);
+  ASSERT_EQ(mkfifo(Path("pipe.so").c_str(), 0600), 0);
+  EXPECT_EQ(BuildOf("op", {}, "pipe.so").error().id, "BD021");
+  // What a build may replace: an old library under any name, an empty file, a damaged library.
+  ASSERT_BUILT(BuildOf("op", {}, "plain"));
+  ASSERT_BUILT(BuildOf("op", {}, "plain"));
+  Write("empty", "");
+  ASSERT_BUILT(BuildOf("op", {}, "empty"));
+  Write("damaged.so", "no library");
+  ASSERT_BUILT(BuildOf("op", {}, "damaged.so"));
+}
+
+TEST_F(Builds, APipeIsNoSourceAndNoMetadef) {
+  WriteOperator("op", "2");
+  WriteOperator("other", "2");
+  ASSERT_EQ(unlink(Path("op/k.cpp").c_str()), 0);
+  ASSERT_EQ(mkfifo(Path("op/k.cpp").c_str(), 0600), 0);
+  EXPECT_NE(Refused("op", "BD001").find("a pipe"), std::string::npos);
+  ASSERT_EQ(unlink(Path("other/op.json").c_str()), 0);
+  ASSERT_EQ(symlink("/dev/zero", Path("other/op.json").c_str()), 0);
+  EXPECT_NE(Refused("other", "BD007").find("a device"), std::string::npos);
 }
 
 }  // namespace

@@ -159,6 +159,26 @@ TEST_F(BuildCache, ADamagedLibraryIsToldAndMadeAgain) {
   EXPECT_EQ(CheckPublished(first->path), Presence::kWhole);
 }
 
+// Of the compiler's version, its assumptions and the hashes of large files.
+TEST_F(BuildCache, DamagedNotesOfToolsAreMadeAgain) {
+  WriteOperator("op", "2");
+  auto first = BuildOf("op");
+  ASSERT_BUILT(first);
+  const std::string tools = Path("cache/tool");
+  std::map<std::string, std::string> kept;
+  for (const std::string& name : ListFolder(tools)) {
+    const std::string bytes = *ReadFile(JoinPath(tools, name));
+    kept[name] = bytes;
+    ASSERT_TRUE(WriteFileAtomic(JoinPath(tools, name), bytes.substr(0, bytes.size() - 1)).ok());
+  }
+  ASSERT_GE(kept.size(), 3u);
+  auto again = BuildOf("op");
+  ASSERT_BUILT(again);
+  EXPECT_TRUE(again->cache_hit);
+  EXPECT_EQ(again->path, first->path);
+  for (const auto& [name, bytes] : kept) EXPECT_EQ(*ReadFile(JoinPath(tools, name)), bytes) << name;
+}
+
 TEST_F(BuildCache, EightProcessesCompileOnce) {
   CountCompiler();
   WriteOperator("op", "2");

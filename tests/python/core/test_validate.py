@@ -2,9 +2,11 @@
 """opwright validate as a program: exit codes, output formats, all problems in one pass."""
 
 import json
+import os
+import subprocess
 
 import pytest
-from command import run, validate
+from command import BINARY, run, validate
 
 PARAM = {"dtype": ["float32"], "format": ["ND"], "shape": [-1]}
 GOOD = {
@@ -133,3 +135,30 @@ def test_an_unknown_format_is_refused(tmp_path, write):
     result = run("validate", "--format", "xml", write("op.json", GOOD), cwd=tmp_path)
     assert result.returncode == 2
     assert "text" in result.stderr and "sarif" in result.stderr
+
+
+def test_a_device_is_no_metadef(tmp_path):
+    (tmp_path / "op.json").symlink_to("/dev/zero")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    os.mkfifo(folder / "op.json")
+    for given in ("/dev/zero", "op.json", "folder"):
+        result = run("validate", given, cwd=tmp_path)
+        assert result.returncode == 2
+        assert "a device, a pipe or a socket" in result.stdout
+    result = run("inspect", "/dev/zero")
+    assert result.returncode == 2
+    assert "a device, a pipe or a socket" in result.stderr
+
+
+def test_a_pipe_that_is_named_is_read_to_the_limit():
+    def through_a_pipe(command):
+        return subprocess.run(
+            ["bash", "-c", f'"$0" validate <({command})', BINARY], capture_output=True, check=False
+        )
+
+    text = json.dumps(GOOD)
+    assert through_a_pipe(f"echo '{text}'").returncode == 0
+    endless = through_a_pipe("cat /dev/zero")
+    assert endless.returncode == 1
+    assert b"MD003" in endless.stdout
