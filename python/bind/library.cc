@@ -98,17 +98,17 @@ void InitLibrary(nb::module_& m) {
 
   m.def(
       "load",
-      [](const std::string& path, const std::string& sha256) {
+      [](const std::string& path, const std::optional<std::string>& sha256) {
         Expected<LibraryHandle> handle = [&] {
           const nb::gil_scoped_release release;
           return LoadLibrary(path, sha256);
         }();
         return PyLibrary{ValueOrRaise(std::move(handle))};
       },
-      nb::arg("path"), nb::arg("sha256"));
+      nb::arg("path"), nb::arg("sha256").none());
   m.def(
       "load_folder",
-      [](const std::string& path, const std::string& sha256) {
+      [](const std::string& path, const std::optional<std::string>& sha256) {
         std::vector<std::string> remarks;
         Expected<LibraryHandle> handle = [&]() -> Expected<LibraryHandle> {
           const nb::gil_scoped_release release;
@@ -121,7 +121,7 @@ void InitLibrary(nb::module_& m) {
         }();
         return nb::make_tuple(PyLibrary{ValueOrRaise(std::move(handle))}, remarks);
       },
-      nb::arg("path"), nb::arg("sha256"),
+      nb::arg("path"), nb::arg("sha256").none(),
       "Builds an operator folder and loads it: the library, and the warnings of the build.");
   m.def("loaded", [] {
     std::vector<PyLibrary> open;

@@ -111,7 +111,7 @@ def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
     With `sha256` the file must have that hash. Frameworks that are imported learn its operators.
     """
     path = _plain_path(path)
-    sha256 = (sha256 or "").lower()
+    sha256 = None if sha256 is None else sha256.lower()
     if os.path.isdir(path):
         core, remarks = _core.load_folder(path, sha256)
         _tell(remarks)

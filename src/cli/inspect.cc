@@ -69,7 +69,8 @@ int Fail(const Error& error, int code) {
 
 }  // namespace
 
-int RunInspect(const std::string& path, const std::string& format, const std::string& sha256) {
+int RunInspect(const std::string& path, const std::string& format,
+               const std::optional<std::string>& sha256) {
   Expected<LibraryHandle> library = LoadLibrary(path, sha256);
   if (!library.ok()) return Fail(library.error(), library.error().id == "LD001" ? 2 : 1);
   Expected<std::string> bytes = ReadFile((*library)->path());

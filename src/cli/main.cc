@@ -101,7 +101,7 @@ void AddCheck(CLI::App& app, CheckOptions* options, int* result) {
 struct InspectOptions {
   std::string path;
   std::string format = "text";
-  std::string sha256;
+  std::optional<std::string> sha256;
 };
 
 void AddInspect(CLI::App& app, InspectOptions* options, int* result) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "registry/library.h"
@@ -41,6 +44,15 @@ OpwrightError* Guard(const Body& body) noexcept {
   }
 }
 
+// Pointers that must be there, by the names of the parameters.
+Status Given(std::initializer_list<std::pair<const void*, const char*>> pointers) {
+  for (const auto& [pointer, name] : pointers)
+    if (pointer == nullptr)
+      return opwright::MakeError("CL016",
+                                 opwright::StrCat(name, " is NULL, which says nothing here"));
+  return {};
+}
+
 }  // namespace
 
 extern "C" {
@@ -48,8 +60,9 @@ extern "C" {
 OpwrightError* opwright_library_load(const char* path, const char* sha256,
                                      OpwrightLibraryHandle** library) {
   return Guard([&]() -> Status {
-    opwright::Expected<opwright::LibraryHandle> handle =
-        opwright::LoadLibrary(path, sha256 == nullptr ? "" : sha256);
+    OPWRIGHT_RETURN_IF_ERROR(Given({{path, "path"}, {library, "library"}}));
+    const auto pin = sha256 != nullptr ? std::optional<std::string>(sha256) : std::nullopt;
+    opwright::Expected<opwright::LibraryHandle> handle = opwright::LoadLibrary(path, pin);
     if (!handle.ok()) return handle.TakeError();
     *library = new OpwrightLibraryHandle{std::move(*handle)};
     return {};
@@ -80,6 +93,7 @@ const char* opwright_library_operator_name(const OpwrightLibraryHandle* library,
 OpwrightError* opwright_operator_find(OpwrightLibraryHandle* library, const char* name,
                                       OpwrightOperator** op) {
   return Guard([&]() -> Status {
+    OPWRIGHT_RETURN_IF_ERROR(Given({{library, "library"}, {name, "name"}, {op, "op"}}));
     opwright::Expected<std::shared_ptr<opwright::Operator>> found = library->handle->Get(name);
     if (!found.ok()) return found.TakeError();
     *op = new OpwrightOperator{library->handle, std::move(*found)};
@@ -104,7 +118,7 @@ Status CheckArrays(const OpwrightOperator* op, const OpwrightArgument* inputs, i
     const char* what;
   } given[] = {{inputs, num_inputs, " inputs"}, {outputs, num_outputs, " outputs"}};
   for (const auto& [array, count, what] : given)
-    if (array == nullptr && count > 0)
+    if (count < 0 || (array == nullptr && count > 0))
       return opwright::MakeError("CL001", opwright::StrCat(op->op->name(), ": ", count, what,
                                                            " given, and no array of them"));
   return {};
@@ -117,6 +131,7 @@ OpwrightError* opwright_operator_call(OpwrightOperator* op, const OpwrightArgume
                                       int32_t num_outputs, const OpwrightAttr* attrs,
                                       int32_t num_attrs) {
   return Guard([&]() -> Status {
+    OPWRIGHT_RETURN_IF_ERROR(Given({{op, "op"}}));
     constexpr int32_t kMost = 256;
     if (num_outputs < 0 || num_outputs > kMost)
       return opwright::MakeError(
@@ -140,6 +155,7 @@ OpwrightError* opwright_operator_infer(OpwrightOperator* op, const OpwrightArgum
                                        int32_t num_attrs, OpwrightShape* outputs,
                                        int32_t num_outputs) {
   return Guard([&]() -> Status {
+    OPWRIGHT_RETURN_IF_ERROR(Given({{op, "op"}}));
     opwright::CallArguments arguments;
     arguments.inputs = inputs;
     arguments.num_inputs = num_inputs;

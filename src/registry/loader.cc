@@ -191,6 +191,11 @@ Expected<const OpwrightLibrary*> MapContent(const Content& content, const ElfFil
   return raw;
 }
 
+bool IsSha256(std::string_view text) {
+  constexpr size_t kDigits = 64;
+  return text.size() == kDigits && text.find_first_not_of("0123456789abcdefABCDEF") == text.npos;
+}
+
 Expected<Content> ReadLibraryFile(const std::string& path) {
   if (IsDirectory(path))
     return MakeError("LD002",
@@ -222,14 +227,19 @@ Expected<std::string> ResolveLibraryPath(const std::string& path) {
   return MakeError("LD001", message);
 }
 
-Expected<LibraryHandle> LoadLibrary(const std::string& path, const std::string& sha256) {
+Expected<LibraryHandle> LoadLibrary(const std::string& path,
+                                    const std::optional<std::string>& sha256) {
+  // Text that can be no pin would else be taken for none, or for another file's.
+  if (sha256.has_value() && !IsSha256(*sha256))
+    return MakeError("LD012", StrCat(JsonQuote(*sha256), ", the SHA-256 that ", path,
+                                     " must have, is none: expected 64 hex digits"));
   Expected<std::string> resolved = ResolveLibraryPath(path);
   if (!resolved.ok()) return resolved.TakeError();
   Expected<Content> content = ReadLibraryFile(*resolved);
   if (!content.ok()) return content.TakeError();
   const std::string& identity = content->identity;
-  if (!sha256.empty() && sha256 != identity)
-    return MakeError("LD012", StrCat(*resolved, " has SHA-256 ", identity, ", ", sha256,
+  if (sha256.has_value() && *sha256 != identity)
+    return MakeError("LD012", StrCat(*resolved, " has SHA-256 ", identity, ", ", *sha256,
                                      " was asked for: it is not the file that was pinned"));
 
   Process& process = TheProcess();
@@ -245,7 +255,7 @@ Expected<LibraryHandle> LoadLibrary(const std::string& path, const std::string& 
   std::vector<std::string> warnings;
   std::vector<Dependency> dependencies;
   Expected<const OpwrightLibrary*> raw =
-      MapContent(*content, *elf, !sha256.empty(), &dependencies, &warnings);
+      MapContent(*content, *elf, sha256.has_value(), &dependencies, &warnings);
   if (!raw.ok()) return raw.TakeError();
   auto library = std::make_shared<Library>(*resolved, identity, *raw);
   for (std::string& warning : warnings) library->Warn(std::move(warning));

@@ -4,6 +4,7 @@
 // entry in this process for each content.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace opwright {
 // in $OPWRIGHT_PATH, read now. LD001 with the given path, the resolved one and the working folder.
 Expected<std::string> ResolveLibraryPath(const std::string& path);
 
-// sha256: 64 hex digits that the file must have; empty: any. Errors LD001 ... LD012.
-Expected<LibraryHandle> LoadLibrary(const std::string& path, const std::string& sha256 = "");
+// sha256: 64 hex digits that the file must have; none: any. Errors LD001 ... LD012.
+Expected<LibraryHandle> LoadLibrary(const std::string& path,
+                                    const std::optional<std::string>& sha256 = std::nullopt);
 
 // The open libraries, in the order of their first load.
 std::vector<std::shared_ptr<Library>> LoadedLibraries();

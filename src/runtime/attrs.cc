@@ -15,6 +15,25 @@ namespace {
 
 bool IsList(int32_t type) { return type >= kOpwrightAttrListInt; }
 
+// Whether a value's memory is what its type and size say: it comes from any program.
+bool IsWhole(const OpwrightAttr& attr) {
+  if (attr.type != kOpwrightAttrString && attr.type != kOpwrightAttrType && !IsList(attr.type))
+    return true;
+  if (attr.size < 0 || (attr.value.data == nullptr && (attr.size > 0 || !IsList(attr.type))))
+    return false;
+  if (attr.type == kOpwrightAttrListString) {
+    const auto* texts = static_cast<const char* const*>(attr.value.data);
+    return std::find(texts, texts + attr.size, nullptr) == texts + attr.size;
+  }
+  if (attr.type == kOpwrightAttrListListInt) {
+    const auto* lists = static_cast<const OpwrightAttr*>(attr.value.data);
+    return std::all_of(lists, lists + attr.size, [](const OpwrightAttr& list) {
+      return list.type == kOpwrightAttrListInt && IsWhole(list);
+    });
+  }
+  return true;
+}
+
 const char* BoolText(int64_t value) { return value != 0 ? "true" : "false"; }
 
 }  // namespace
@@ -62,6 +81,10 @@ Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const Opwri
       resolved[i] = attr.default_value;
       continue;
     }
+    if (!IsWhole(attrs[i]))
+      return MakeError("CL006",
+                       StrCat(def.name, ": attribute ", attr.name, " (", AttrTypeName(attr.type),
+                              ") was given a null pointer, or a negative size"));
     resolved[i] = attrs[i];
     if (attr.type == kOpwrightAttrType &&
         (attrs[i].type == kOpwrightAttrType || attrs[i].type == kOpwrightAttrString)) {

@@ -52,11 +52,17 @@ const char* c_api_test(const char* path) {
   OpwrightLibraryHandle* pinned = NULL;
   CHECK(opwright_library_load(path, opwright_library_identity(library), &pinned) == NULL);
   opwright_library_close(pinned);
-  EXPECT_ERROR(opwright_library_load(path, "00", &pinned), "LD012", "00 was asked for");
+  EXPECT_ERROR(opwright_library_load(path, "00", &pinned), "LD012", "expected 64 hex digits");
+  EXPECT_ERROR(opwright_library_load(path, "", &pinned), "LD012", "expected 64 hex digits");
+  EXPECT_ERROR(opwright_library_load(NULL, NULL, &pinned), "CL016", "path is NULL");
+  EXPECT_ERROR(opwright_library_load(path, NULL, NULL), "CL016", "library is NULL");
 
   OpwrightOperator* scale = NULL;
   OpwrightOperator* bad = NULL;
   EXPECT_ERROR(opwright_operator_find(library, "scal", &scale), "LD013", "did you mean scale?");
+  EXPECT_ERROR(opwright_operator_find(NULL, "scale", &scale), "CL016", "library is NULL");
+  EXPECT_ERROR(opwright_operator_find(library, NULL, &scale), "CL016", "name is NULL");
+  EXPECT_ERROR(opwright_operator_find(library, "scale", NULL), "CL016", "op is NULL");
   CHECK(opwright_operator_find(library, "scale", &scale) == NULL);
   CHECK(opwright_operator_find(library, "bad", &bad) == NULL);
   const OpwrightOpDef* def = opwright_operator_def(scale);
@@ -87,6 +93,11 @@ const char* c_api_test(const char* path) {
   const float expected[6] = {3, 12, 6, 15, 9, 18};
   CHECK(memcmp(z, expected, sizeof z) == 0);
 
+  EXPECT_ERROR(opwright_operator_call(NULL, &input, 1, &output, 1, NULL, 0), "CL016", "op is NULL");
+  EXPECT_ERROR(opwright_operator_infer(NULL, &input, 1, NULL, 0, &inferred, 1), "CL016",
+               "op is NULL");
+  EXPECT_ERROR(opwright_operator_call(scale, &input, -1, &output, 1, NULL, 0), "CL001",
+               "-1 inputs given");
   EXPECT_ERROR(opwright_operator_call(scale, &input, 0, &output, 1, NULL, 0), "CL001",
                "0 inputs given");
   EXPECT_ERROR(opwright_operator_call(scale, &input, 1, &output, -1, NULL, 0), "CL001",

@@ -124,5 +124,41 @@ TEST(ResolveAttrs, MoreThanTheMetadefListsAreRefused) {
             "f: 3 attributes given, the metadef lists 2 [CL006]");
 }
 
+TEST(ResolveAttrs, WhatIsNotWholeIsRefused) {
+  const auto of = [](int32_t type, int64_t size, const void* data) {
+    OpwrightAttr attr = {};
+    attr.type = type;
+    attr.size = size;
+    attr.value.data = data;
+    return attr;
+  };
+  const char* const texts[] = {"a", nullptr};
+  const OpwrightAttr lists[] = {of(kOpwrightAttrListInt, 1, nullptr)};
+  const struct {
+    const char* type;
+    OpwrightAttr given;
+  } wrong[] = {
+      {"string", of(kOpwrightAttrString, 1, nullptr)},
+      {"string", of(kOpwrightAttrString, 0, nullptr)},
+      {"string", of(kOpwrightAttrString, -1, "a")},
+      {"type", of(kOpwrightAttrType, 7, nullptr)},
+      {"list_int", of(kOpwrightAttrListInt, 2, nullptr)},
+      {"list_int", of(kOpwrightAttrListInt, -1, texts)},
+      {"list_float", of(kOpwrightAttrListInt, 2, nullptr)},
+      {"list_string", of(kOpwrightAttrListString, 2, nullptr)},
+      {"list_string", of(kOpwrightAttrListString, 2, texts)},
+      {"list_list_int", of(kOpwrightAttrListListInt, 1, lists)},
+  };
+  for (const auto& [type, given] : wrong) {
+    const std::string attrs = StrCat("{\"name\": \"a\", \"type\": \"", type, "\"}");
+    const std::string error = CallF(attrs, {given}, kNothing);
+    EXPECT_NE(error.find("attribute a"), error.npos) << type << ": " << error;
+    EXPECT_NE(error.find("a null pointer, or a negative size"), error.npos) << type << error;
+  }
+  EXPECT_EQ(CallF(R"j({"name": "a", "type": "list_int"})j", {of(kOpwrightAttrListInt, 0, nullptr)},
+                  kNothing),
+            "");
+}
+
 }  // namespace
 }  // namespace opwright::test

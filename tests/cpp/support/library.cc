@@ -87,7 +87,7 @@ std::shared_ptr<Library> LoadOrFail(const std::string& path) {
   return library;
 }
 
-std::string LoadError(const std::string& path, const std::string& sha256) {
+std::string LoadError(const std::string& path, const std::optional<std::string>& sha256) {
   const Expected<LibraryHandle> handle = LoadLibrary(path, sha256);
   return handle.ok() ? "loaded" : handle.error().Text();
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ std::string CompileObject(const std::string& c_source, const std::string& output
 // Loads or fails the test.
 std::shared_ptr<Library> LoadOrFail(const std::string& path);
 // The error of a load that must fail.
-std::string LoadError(const std::string& path, const std::string& sha256 = "");
+std::string LoadError(const std::string& path,
+                      const std::optional<std::string>& sha256 = std::nullopt);
 
 std::shared_ptr<Operator> FindOrFail(const Library& library, const std::string& name);
 

@@ -98,6 +98,13 @@ def test_the_hash_pins_the_content(built):
     assert caught.value.code == "LD012" and right in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["", "0" * 63, "g" * 64, "sha256:" + "0" * 64])
+def test_what_is_no_hash_is_no_pin(built, text):
+    with pytest.raises(opwright.LoadError, match="expected 64 hex digits") as caught:
+        opwright.load(built[0], sha256=text)
+    assert caught.value.code == "LD012"
+
+
 # L11
 def test_an_operator_outlives_its_library_object(python, built):
     python(
