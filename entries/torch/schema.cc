@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "entries/torch/schema.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/text.h"
 #include "runtime/attrs.h"
 #include "runtime/shape.h"
@@ -27,13 +30,21 @@ std::string FloatText(double value) {
   return text;
 }
 
+// PyTorch reads a schema's numbers by std::stod, which refuses these.
+bool IsTiny(double value) { return std::fpclassify(value) == FP_SUBNORMAL; }
+
+bool HasTiny(const OpwrightAttr& attr) {
+  const auto* values = static_cast<const double*>(attr.value.data);
+  return std::any_of(values, values + attr.size, IsTiny);
+}
+
 // The default of an attribute as the schema language writes it; "" when it cannot.
 std::string DefaultText(const OpwrightAttr& attr) {
   switch (attr.type) {
     case kOpwrightAttrInt:
       return StrCat(attr.value.i);
     case kOpwrightAttrFloat:
-      return FloatText(attr.value.f);
+      return IsTiny(attr.value.f) ? "" : FloatText(attr.value.f);
     case kOpwrightAttrBool:
       return attr.value.i != 0 ? "True" : "False";
     case kOpwrightAttrString:
@@ -42,6 +53,7 @@ std::string DefaultText(const OpwrightAttr& attr) {
     case kOpwrightAttrListInt:
       return ListText<int64_t>(attr, [](int64_t v) { return StrCat(v); });
     case kOpwrightAttrListFloat:
+      if (HasTiny(attr)) return "";
       return ListText<double>(attr, [](double v) { return FloatText(v); });
     case kOpwrightAttrListBool:
       return ListText<int64_t>(attr,

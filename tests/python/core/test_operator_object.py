@@ -8,8 +8,10 @@ import pickle
 import numpy as np
 import operators
 import pytest
+from operator_libraries import write_operator
 
 import opwright
+from opwright import _core
 
 
 def test_a_library_lists_its_operators_in_the_metadefs_order(lib):
@@ -177,3 +179,32 @@ def test_every_exception_survives_pickling():
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is kind
         assert (str(again), again.code, again.diagnostics) == ("words é", "CL999", [{"line": 3}])
+
+
+def test_a_default_that_pytorch_cannot_read_is_not_in_its_schema(tmp_path):
+    path = write_operator(
+        tmp_path / "tiny",
+        {
+            "op_name": "tiny",
+            "input_desc": [{"name": "x", "dtype": ["float64"], "shape": [-2]}],
+            "output_desc": [{"name": "y", "dtype": ["float64"], "shape": [-2]}],
+            "attr": [
+                {"name": "low", "type": "float", "default_value": 1e-320},
+                {"name": "least", "type": "float", "default_value": 2.2250738585072014e-308},
+                {"name": "lows", "type": "list_float", "default_value": [1.0, -1e-320]},
+                {"name": "zeros", "type": "list_float", "default_value": [0.0]},
+            ],
+        },
+        """#include <opwright/kernel.h>
+        void Tiny(opwright::View<const double> x, opwright::View<double> y, double low,
+                  double least, opwright::List<double> lows, opwright::List<double> zeros) {
+          for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] = x.Data()[i] + (low == 1e-320);
+        }
+        OPWRIGHT_FUNCTION(tiny, Tiny)
+        """,
+    )
+    op = opwright.load(opwright.build(path))["tiny"]
+    schema = _core.torch_schema(op._core)
+    assert "float? low=None, float least=2.2250738585072014e-308" in schema
+    assert "float[]? lows=None, float[] zeros=[0.0]" in schema
+    assert op(np.zeros(1)) == 1
