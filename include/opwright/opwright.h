@@ -88,7 +88,8 @@ class Argument {
  public:
   Argument(TensorRef tensor) : tensors_{std::move(tensor)} {}  // NOLINT: a tensor is an argument
   template <class T>
-  Argument(T* data, std::vector<int64_t> shape) : tensors_{TensorRef(data, std::move(shape))} {}
+  Argument(T* data, std::vector<int64_t> shape, std::vector<int64_t> strides = {})
+      : tensors_{TensorRef(data, std::move(shape), std::move(strides))} {}
   Argument(std::nullptr_t) {}                                                  // NOLINT
   Argument(std::vector<TensorRef> tensors) : tensors_(std::move(tensors)) {}  // NOLINT
   const std::vector<TensorRef>& tensors() const { return tensors_; }

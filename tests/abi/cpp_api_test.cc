@@ -90,6 +90,11 @@ int main(int argc, char** argv) {
           {{y.data(), {2, 3}}});
   Expect(y == std::vector<float>{11, 46, 105, 12, 48, 108}, "the values of a strided call");
 
+  y.assign(6, 0);
+  op.Call({{x.data(), {2, 3}, {1, 2}}, {bias.data(), {3}}, {scale.data(), {3}}},
+          {{y.data(), {2, 3}}});
+  Expect(y == std::vector<float>{11, 46, 105, 12, 48, 108}, "strides in an argument");
+
   const std::vector<opwright::Shape> shapes =
       op.Infer({{x.data(), {2, 3}}, {bias.data(), {3}}, {scale.data(), {3}}});
   Expect(shapes.size() == 1 && shapes[0].dims == std::vector<int64_t>{2, 3} &&
