@@ -63,8 +63,11 @@ void InitTools(nb::module_& m) {
       "check_operator",
       [](PyOperator& self, uint64_t seed, double timeout) {
         return Checked([&]() -> Expected<check::Report> {
-          return check::Report{
-              self.library().path(), seed, {check::CheckOperator(*self.op, {seed, "", timeout})}};
+          check::Report report;
+          report.path = self.library().path();
+          report.seed = seed;
+          report.operators.push_back(check::CheckOperator(*self.op, {seed, "", timeout}));
+          return report;
         });
       },
       nb::arg("operator"), nb::arg("seed"), nb::arg("timeout"));

@@ -15,11 +15,13 @@ from opwright._operator import Operator
 @dataclass(frozen=True)
 class Report:
     """What a check found. `text` is what `opwright check` prints; `operators` has a dict for each
-    operator with its verdict, gradients and findings. True when everything is right."""
+    operator with its verdict, gradients and findings; `findings` is what is wrong with the library
+    as a whole. True when everything is right."""
 
     verdict: str  # "right", "wrong" or "undecided"
     operators: list[dict]
     text: str
+    findings: list[dict]
 
     def __bool__(self) -> bool:
         return self.verdict == "right"
@@ -47,4 +49,4 @@ def check(
     else:
         text, raw = _core.check_path(os.fspath(target), name or "", seed, timeout)
     found = json.loads(raw)
-    return Report(found["verdict"], found["operators"], text)
+    return Report(found["verdict"], found["operators"], text, found["findings"])

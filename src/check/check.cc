@@ -5,11 +5,14 @@
 
 #include "base/file.h"
 #include "build/build.h"
+#include "check/load_probe.h"
 #include "registry/loader.h"
 
 namespace opwright::check {
 
 Verdict Report::verdict() const {
+  for (const Finding& finding : findings)
+    if (finding.severity == Severity::kError) return Verdict::kWrong;
   Verdict verdict = operators.empty() ? Verdict::kUndecided : Verdict::kRight;
   for (const OperatorReport& op : operators) {
     if (op.verdict == Verdict::kWrong) return Verdict::kWrong;
@@ -24,14 +27,14 @@ const char* VerdictName(Verdict verdict) {
 
 namespace {
 
-// A folder is built first.
-Expected<LibraryHandle> Open(const std::string& path) {
-  if (!IsDirectory(path)) return LoadLibrary(path);
+// A folder is built first. The library stays in the cache until it is loaded.
+Expected<build::Result> LibraryOf(const std::string& path) {
+  build::Result given;
+  given.path = path;
+  if (!IsDirectory(path)) return given;
   build::Request request;
   request.sources = {path};
-  Expected<build::Result> built = build::Build(request);
-  if (!built.ok()) return built.TakeError();
-  return LoadLibrary(built->path);
+  return build::Build(request);
 }
 
 std::vector<std::shared_ptr<Operator>> Checked(const Library& library, const Operator* only) {
@@ -51,7 +54,16 @@ std::vector<std::shared_ptr<Operator>> Checked(const Library& library, const Ope
 }  // namespace
 
 Expected<Report> CheckLibrary(const std::string& path, const Options& options) {
-  Expected<LibraryHandle> library = Open(path);
+  Expected<build::Result> file = LibraryOf(path);
+  if (!file.ok()) return file.TakeError();
+  if (std::optional<Finding> finding = ProbeLoad(file->path, options.timeout_seconds)) {
+    Report report;
+    report.path = path;
+    report.seed = options.seed;
+    report.findings.push_back(std::move(*finding));
+    return report;
+  }
+  Expected<LibraryHandle> library = LoadLibrary(file->path);
   if (!library.ok()) return library.TakeError();
   Expected<Report> report = CheckLibrary(**library, options);
   if (report.ok()) report->path = path;

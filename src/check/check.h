@@ -16,7 +16,7 @@
 namespace opwright {
 class Library;
 class Operator;
-}
+}  // namespace opwright
 
 namespace opwright::check {
 
@@ -86,6 +86,7 @@ struct Report {
   std::string path;
   uint64_t seed = 0;
   std::vector<OperatorReport> operators;
+  std::vector<Finding> findings;  // of the library as a whole: nothing else was looked at
 
   Verdict verdict() const;  // wrong before undecided before right
 };

@@ -53,19 +53,23 @@ std::string FindingJson(const Finding& f) {
                 ", \"hint\": ", JsonQuote(id != nullptr ? id->cure : ""), "}");
 }
 
+std::string FindingsJson(const std::vector<Finding>& found) {
+  std::vector<std::string> findings;
+  for (const Finding& finding : found) findings.push_back("\n      " + FindingJson(finding));
+  return List(findings);
+}
+
 std::string OperatorJson(const OperatorReport& op) {
   std::vector<std::string> rows;
   for (const GradientRow& row : op.rows) rows.push_back("\n      " + RowJson(row));
-  std::vector<std::string> findings;
-  for (const Finding& finding : op.findings) findings.push_back("\n      " + FindingJson(finding));
   std::vector<std::string> refusals;
   for (const std::string& reason : op.refusals) refusals.push_back("\n      " + JsonQuote(reason));
   return StrCat("\n    {\"name\": ", JsonQuote(op.name), ", \"verdict\": \"",
                 VerdictName(op.verdict), "\", \"note\": ", JsonQuote(op.note),
                 ", \"backward\": ", JsonQuote(op.backward), ", \"cases_run\": ", op.cases_run,
                 ", \"cases_refused\": ", op.cases_refused, ",\n     \"refusals\": ", List(refusals),
-                ",\n     \"gradients\": ", List(rows), ",\n     \"findings\": ", List(findings),
-                "}");
+                ",\n     \"gradients\": ", List(rows),
+                ",\n     \"findings\": ", FindingsJson(op.findings), "}");
 }
 
 }  // namespace
@@ -76,6 +80,7 @@ std::string RenderJson(const Report& report) {
   return StrCat("{\n  \"path\": ", JsonQuote(report.path), ",\n  \"verdict\": \"",
                 VerdictName(report.verdict()),
                 "\",\n  \"seed\": ", static_cast<int64_t>(report.seed),
+                ",\n  \"findings\": ", FindingsJson(report.findings),
                 ",\n  \"operators\": ", List(operators), "\n}\n");
 }
 

@@ -57,6 +57,14 @@ std::string FindingText(const Finding& f) {
   return text;
 }
 
+std::string CuresText(const std::set<std::string>& ids) {
+  if (ids.empty()) return "";
+  std::string text = "  what to do:\n";
+  for (const std::string& id : ids)
+    if (const ErrorId* row = FindErrorId(id)) text += StrCat("    ", id, ": ", row->cure, "\n");
+  return text;
+}
+
 std::string OperatorText(const OperatorReport& op) {
   std::string text =
       StrCat(op.name, ": ", VerdictName(op.verdict), " (", Count(op.cases_run, "case"));
@@ -76,17 +84,23 @@ std::string OperatorText(const OperatorReport& op) {
   const size_t shown = op.verdict == Verdict::kUndecided ? op.refusals.size() : 2;
   for (size_t k = 0; k < op.refusals.size() && k < shown; ++k)
     text += StrCat("  refused: ", op.refusals[k], "\n");
-  if (ids.empty()) return text;
-  text += "  what to do:\n";
-  for (const std::string& id : ids)
-    if (const ErrorId* row = FindErrorId(id)) text += StrCat("    ", id, ": ", row->cure, "\n");
-  return text;
+  return text + CuresText(ids);
+}
+
+std::string LibraryText(const std::vector<Finding>& findings) {
+  std::string text;
+  std::set<std::string> ids;
+  for (const Finding& finding : findings) {
+    text += FindingText(finding);
+    ids.insert(finding.id);
+  }
+  return text + CuresText(ids);
 }
 
 }  // namespace
 
 std::string RenderText(const Report& report) {
-  std::string text;
+  std::string text = LibraryText(report.findings);
   for (const OperatorReport& op : report.operators) text += OperatorText(op);
   return text + StrCat(report.path, ": ", VerdictName(report.verdict()), ", ",
                        Count(static_cast<int64_t>(report.operators.size()), "operator"), ", seed ",

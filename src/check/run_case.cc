@@ -112,7 +112,7 @@ bool RunWith(SecondValues second, Operator& op, const Columns& columns, const Ca
     else
       recorder->Refuse(status.error().message);
     if (status.error().id == "CL022")
-      recorder->Add("CK021", Severity::kWarning, "", status.error().message);
+      recorder->Add("CK022", Severity::kWarning, "", status.error().message);
     return true;
   };
   if (HasNoValidIndex(trial)) {

@@ -151,7 +151,7 @@ void Tally::Judge() {
   // "right" is no word for an operator whose metadef refuses most calls.
   undecided = undecided || (report.cases_refused > report.cases_run &&
                             std::any_of(report.findings.begin(), report.findings.end(),
-                                        [](const Finding& f) { return f.id == "CK021"; }));
+                                        [](const Finding& f) { return f.id == "CK022"; }));
   if (judged == 0) NothingRan();
   report.verdict = wrong ? Verdict::kWrong : undecided ? Verdict::kUndecided : Verdict::kRight;
 }

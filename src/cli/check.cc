@@ -14,7 +14,6 @@ int RunCheck(const std::string& path, const check::Options& options, const std::
   const std::string out =
       format == "json" ? check::RenderJson(*report) : check::RenderText(*report);
   std::fwrite(out.data(), 1, out.size(), stdout);
-  std::fflush(stdout);
   return report->verdict() == check::Verdict::kRight   ? 0
          : report->verdict() == check::Verdict::kWrong ? 1
                                                        : 2;

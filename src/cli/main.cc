@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -154,9 +158,7 @@ int UnknownCommand(const std::vector<std::string>& names, const std::string& giv
   return 2;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Run(int argc, char** argv) {
   if (opwright::BaseName(argv[0]) == "aoc") return opwright::cli::RunAoc(argc, argv);
   CLI::App app("Custom operators, correct to their gradients", "opwright");
   app.require_subcommand(1);
@@ -192,4 +194,18 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int result = Run(argc, argv);
+  const int failed = fflush(stdout) != 0 ? errno : 0;
+  if (ferror(stdout) != 0) {
+    fprintf(stderr, "error: cannot write to standard output%s%s\n", failed != 0 ? ": " : "",
+            failed != 0 ? std::strerror(failed) : "");
+    if (result == 0) result = 2;
+  }
+  // Not by exit(): destructors of a library that was loaded must not decide what the command says.
+  _exit(result);
 }

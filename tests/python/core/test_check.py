@@ -3,9 +3,10 @@
 
 import json
 import os
+import subprocess
 
 import pytest
-from command import ROOT, run
+from command import BINARY, ROOT, run
 
 KERNEL = """#include <opwright/kernel.h>
 using opwright::OpKernelInput;
@@ -150,3 +151,44 @@ def test_the_backward_operator_alone_is_checked_through_its_forward_one(folder):
 def test_the_example_is_right(tmp_path, monkeypatch):
     monkeypatch.setenv("OPWRIGHT_CACHE", os.fspath(tmp_path / "cache"))
     assert run("check", ROOT / "examples/fused_add_scale").returncode == 0
+
+
+STATIC = """
+#include <cstdlib>
+#include <unistd.h>
+static struct Static {
+  Static() { BEGIN }
+  ~Static() { END }
+} of_the_library;
+"""
+
+
+@pytest.mark.parametrize("place", ["BEGIN", "END"])
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("_exit(0);", "ended the process with status 0"),
+        ("for (;;) usleep(1000);", "did not come back within 1 s"),
+        ("abort();", "crashed with SIGABRT"),
+        ("*(volatile int*)8 = 1;", "crashed with SIGSEGV"),
+        ("throw 1;", "exception left"),
+    ],
+)
+def test_what_runs_without_a_call_is_judged(folder, place, code, words):
+    wrong = STATIC.replace(place, code).replace("BEGIN", "").replace("END", "")
+    result = run("check", "--timeout", "1", folder(kernel=KERNEL + wrong))
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert words in result.stdout
+    assert ("constructor" if place == "BEGIN" else "destructor") in result.stdout
+    assert "CK021" in result.stdout
+    assert ": wrong, 0 operators" in result.stdout
+
+
+def test_a_full_disk_is_not_a_success(folder):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for arguments in (["build", folder()], ["--version"], ["cache", "path"]):
+            done = subprocess.run(
+                [BINARY, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, check=False
+            )
+            assert done.returncode == 2
+            assert b"cannot write to standard output: No space left" in done.stderr
