@@ -150,9 +150,7 @@ void TorchArguments::TakeAttr(int32_t i, TorchValue value) {
   const OpwrightAttrDef& def = *def_.attrs[i];
   OpwrightAttr& attr = attrs_[i];
   attr = {};
-  // No text of the schema language says these defaults: None stands for them.
-  const bool nullable = def.type == kOpwrightAttrListString || def.type == kOpwrightAttrListListInt;
-  if (nullable && !def.required && !TakeOptional(value, &value)) return;
+  if (TakesNone(def) && !TakeOptional(value, &value)) return;
   attr.type = def.type;
   switch (def.type) {
     case kOpwrightAttrInt:

@@ -38,13 +38,13 @@ bool HasTiny(const OpwrightAttr& attr) {
   return std::any_of(values, values + attr.size, IsTiny);
 }
 
-// The default of an attribute as the schema language writes it; "" when it cannot.
+// The default of an attribute as the schema language writes it.
 std::string DefaultText(const OpwrightAttr& attr) {
   switch (attr.type) {
     case kOpwrightAttrInt:
       return StrCat(attr.value.i);
     case kOpwrightAttrFloat:
-      return IsTiny(attr.value.f) ? "" : FloatText(attr.value.f);
+      return FloatText(attr.value.f);
     case kOpwrightAttrBool:
       return attr.value.i != 0 ? "True" : "False";
     case kOpwrightAttrString:
@@ -53,7 +53,6 @@ std::string DefaultText(const OpwrightAttr& attr) {
     case kOpwrightAttrListInt:
       return ListText<int64_t>(attr, [](int64_t v) { return StrCat(v); });
     case kOpwrightAttrListFloat:
-      if (HasTiny(attr)) return "";
       return ListText<double>(attr, [](double v) { return FloatText(v); });
     case kOpwrightAttrListBool:
       return ListText<int64_t>(attr,
@@ -68,15 +67,26 @@ std::string AttrText(const OpwrightAttrDef& attr) {
                                     "SymInt[]", "float[]", "str[]", "bool[]", "int[][]"};
   const std::string type = kTypes[attr.type];
   if (attr.required) return StrCat(type, " ", attr.name);
-  const std::string text = DefaultText(attr.default_value);
-  if (text.empty()) return StrCat(type, "? ", attr.name, "=None");
-  return StrCat(type, " ", attr.name, "=", text);
+  if (TakesNone(attr)) return StrCat(type, "? ", attr.name, "=None");
+  return StrCat(type, " ", attr.name, "=", DefaultText(attr.default_value));
 }
 
 }  // namespace
 
 bool TakesShape(const OpwrightOpDef& def, int32_t output) {
   return IsOfCaller(*def.shape_rules[output]);
+}
+
+bool TakesNone(const OpwrightAttrDef& attr) {
+  if (attr.required) return false;
+  switch (attr.type) {
+    case kOpwrightAttrFloat:
+      return IsTiny(attr.default_value.value.f);
+    case kOpwrightAttrListFloat:
+      return HasTiny(attr.default_value);
+    default:
+      return attr.type == kOpwrightAttrListString || attr.type == kOpwrightAttrListListInt;
+  }
 }
 
 bool AlwaysTakesTensor(const OpwrightOpDef& def) {

@@ -17,6 +17,8 @@ std::string TorchSchema(const OpwrightOpDef& def, const std::string& name);
 
 // Whether the schema has a "_NAME_shape" argument for the output.
 bool TakesShape(const OpwrightOpDef& def, int32_t output);
+// Whether None stands for the attribute's default, which no text of the schema language says.
+bool TakesNone(const OpwrightAttrDef& attr);
 // Whether every call has a tensor: an input is required and no list.
 bool AlwaysTakesTensor(const OpwrightOpDef& def);
 // Whether the schema has a "_wanted" argument.

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 from calls import CASES, assert_same, draw, scattered, tensors
+from operator_libraries import write_operator
 
 import opwright
 
@@ -368,3 +369,28 @@ def test_a_number_out_of_range_is_refused_as_on_arrays(libraries, number):
     op = libraries("inputs").choose
     with pytest.raises(opwright.DTypeError, match=f"{number} of input level is out of range"):
         op(torch.ones(2), torch.tensor([True, False]), number, 1)
+
+
+def test_a_default_that_the_schema_cannot_say_is_taken(tmp_path):
+    metadef = {
+        "op_name": "tiny_defaults",
+        "input_desc": [{"name": "x", "dtype": ["float64"], "shape": [-2]}],
+        "output_desc": [{"name": "y", "dtype": ["float64"], "shape": [-2]}],
+        "attr": [
+            {"name": "low", "type": "float", "default_value": 1e-320},
+            {"name": "lows", "type": "list_float", "default_value": [1.0, -1e-320]},
+        ],
+    }
+    source = """#include <opwright/kernel.h>
+    void Tiny(opwright::View<const double> x, opwright::View<double> y, double low,
+              opwright::List<double> lows) {
+      for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] = (low == 1e-320) + 2 * (lows[1] < 0);
+    }
+    OPWRIGHT_FUNCTION(tiny_defaults, Tiny)
+    """
+    op = opwright.load(write_operator(tmp_path / "tiny", metadef, source))["tiny_defaults"]
+    x = torch.zeros(1, dtype=torch.float64)
+    assert op(x) == 3
+    assert op(x, low=0.5) == 2
+    assert op(x, lows=[1.0, 2.0]) == 1
+    assert torch.compile(lambda v: op(v) + 1)(x) == 4
