@@ -8,31 +8,37 @@ import mindspore as ms
 
 from opwright import _arguments
 from opwright._operator import Operator
-from opwright.mindspore import _attributes
+from opwright.mindspore import _attributes, _eager
 from opwright.mindspore._attributes import MINDSPORE
-from opwright.mindspore._checked import Arguments, made
+from opwright.mindspore._checked import Arguments, Checked, made
 from opwright.mindspore._custom import Custom
 
-# One primitive for each operator and attributes, with the rules that are bound now.
+# For compiled modes: one for each operator and attributes, with the rules that are bound now.
 _customs: dict[tuple, Custom] = {}
-_MOST = 1000  # a value that changes with every step makes a primitive each time
+_MOST = 1000
+
+
+def primitive_for(op: Operator, attrs: dict) -> Checked:
+    """In PyNative mode."""
+    known = _attributes.known(op.definition, attrs) if attrs else {}
+    return _eager.primitive_of(op, Arguments(op), known)
 
 
 def custom_for(op: Operator, attrs: dict) -> Custom:
-    known = _attributes.known(op.definition, attrs) if attrs else {}
-    key = (op.key, op._core.backward_key, repr(sorted(known.items())) if known else "")
+    key = (*_eager.rule_key(op), repr(sorted(attrs.items())))
     custom = _customs.get(key)
     if custom is None:
         if len(_customs) >= _MOST:
             _customs.clear()
-        custom = _customs[key] = made(Custom, Arguments(op), known)
+        custom = _customs[key] = made(Custom, Arguments(op), attrs)
     custom.hold(op)
     return custom
 
 
 def forget_rules() -> None:
-    """A rule was bound: primitives with those before are made anew."""
+    """A rule was bound: what has those before is made anew."""
     _customs.clear()
+    _eager.forget_rules()
 
 
 _TENSORS = (ms.Tensor, ms.Parameter)
@@ -52,13 +58,15 @@ class Call:
                 if type(value) not in _TENSORS:
                     break
             else:
-                return custom_for(op, kwargs)(*args)
+                return primitive_for(op, kwargs)(*args)
         _arguments.check_count(op.definition, len(args))
         named = _arguments.named_inputs(MINDSPORE, op.definition, len(args), kwargs)
         given = [*args, *(kwargs.get(name) for name in names[len(args) :])]
         _arguments.refuse_numpy(MINDSPORE, op.definition, given)
         attrs = {name: value for name, value in kwargs.items() if name not in named}
-        return custom_for(op, attrs)(*given)
+        primitive = primitive_for(op, attrs)
+        primitive.check_lists(given)
+        return primitive(*given)
 
 
 @ms.constexpr

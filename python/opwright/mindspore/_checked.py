@@ -10,8 +10,7 @@ from mindspore import ops
 from mindspore.common import dtype as mstype
 
 from opwright import _core, _errors
-from opwright._definition import OPTIONAL
-from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _target
+from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _inputs, _target
 from opwright.mindspore._attributes import MINDSPORES_OWN, from_reg_info, named, plain
 from opwright.mindspore._dtypes import tensor_type_of
 from opwright.mindspore._foreign import Foreign, Nothing
@@ -134,6 +133,12 @@ class Checked(ops.Custom):
                 self._gradient = _gradient.of_operator(self._operator, self._rule, self._attrs)
         return self._gradient
 
+    def check_lists(self, inputs) -> None:
+        """In PyNative mode, which reads a list before it infers."""
+        for param, value in zip(self._operator.definition.inputs, inputs, strict=True):
+            if isinstance(value, (list, tuple)):
+                _inputs.check_list(self._opwright_name, param, _abstract.of_value(value))
+
     def check_count(self, count: int) -> None:
         name = self._opwright_name
         if self._operator is not None:
@@ -187,15 +192,7 @@ class Checked(ops.Custom):
         operator = self._operator
         definition = operator.definition
         given = list(map(_abstract.of_infer, arguments))
-        for param, each in zip(definition.inputs, given, strict=True):
-            absent = each.kind == "none" and param.kind == OPTIONAL
-            if each.kind not in ("tensor", "number", "tuple", "list") and not absent:
-                raise _errors.make(
-                    "CL001",
-                    f"{operator.name}: input {param.name} is required, and what was given is no "
-                    "tensor of MindSpore: None, or of another framework, which mindspore.Tensor "
-                    "converts",
-                )
+        _inputs.check(definition, given)
         tensors = [each for arg in given for each in (arg.items or (arg,))]
         if all(_abstract.is_known(each.shape) for each in tensors):
             specs = _core.infer_specs(operator._core, list(map(_specs, given)), self._attrs)
@@ -241,6 +238,12 @@ class Checked(ops.Custom):
                     f"{name}: out_{key} says {_words(said)}, by its metadef the output is "
                     f"{_words(due)}; leave out_{key} out",
                 )
+
+    def hold(self, operator) -> None:
+        """The same operator by a handle that is open: the one before may have been closed."""
+        if self._operator is not operator:
+            self._operator = operator
+            self._arguments = self._arguments._replace(func=operator)
 
     def copied(self, kind):
         """One of its own, a `kind` of primitive."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from opwright import _errors
-from opwright.mindspore import _abstract, _graphs
+from opwright.mindspore import _abstract, _eager, _graphs
 from opwright.mindspore._checked import Checked, made
 from opwright.mindspore._foreign import zero_dim
 from opwright.mindspore._verdict import Constant
@@ -51,6 +51,7 @@ class Custom(Checked):
         self.mark = object()  # in _graphs
         self.__name__ = self._opwright_name
         self._primitives: dict = {}  # of a Python function
+        self._eager = None  # what PyNative mode runs now of one of our operators
 
     def _construct(self, *inputs, **named):
         """Read by MindSpore's compiler."""
@@ -61,12 +62,22 @@ class Custom(Checked):
     def __call__(self, *inputs, **named):
         self.check_call(len(inputs), named)
         if self._foreign is None:
-            return super().__call__(*inputs)
+            return self._ours(inputs)(*inputs)
         given = list(map(_abstract.of_value, inputs))
         self._foreign.check(given)
         if not self._foreign.is_python:
             return super().__call__(*inputs)
         return self._python_primitive(given)(*inputs)
+
+    def _ours(self, inputs):
+        """A primitive whose attributes stay, as calls that are recorded want it."""
+        bound = _eager.rule_key(self._operator)
+        if self._eager is None or self._eager[0] != bound:
+            made = _eager.primitive_of(self._operator, self._arguments, self._own_attrs)
+            self._eager = bound, made
+        primitive = self._eager[1]
+        primitive.check_lists(inputs)
+        return primitive
 
     def _python_primitive(self, given):
         """In PyNative mode: one for the calls that differ in the inputs' values and shapes only."""
@@ -87,13 +98,8 @@ class Custom(Checked):
     def _attr_changed(self) -> None:
         super()._attr_changed()
         self._primitives.clear()
+        self._eager = None
         _graphs.forget(self.mark)
-
-    def hold(self, operator) -> None:
-        """The same operator by a handle that is open: the one before may have been closed."""
-        if self._operator is not operator:
-            self._operator = operator
-            self._arguments = self._arguments._replace(func=operator)
 
     def __deepcopy__(self, memo):
         """One of its own, as a copied model wants it. MindSpore's own copy fails."""

@@ -86,9 +86,15 @@ class Verdict(Constant):
         return tuple(map(self._action, returned.items, inputs))
 
     def _judge_list(self, name: str, grad, given) -> None:
+        if not any(map(is_float, given.items)):
+            return
+        if grad.kind == "none":
+            raise _errors.make(
+                "GR004",
+                f"{self._op}: the bprop returned None for the list {name}, which is due gradients",
+            )
         right = len(grad.items) == len(given.items) and all(
-            a.dtype == b.dtype and _abstract.may_be_equal(a.shape, b.shape)
-            for a, b in zip(grad.items, given.items, strict=True)
+            map(_may_be_gradient, grad.items, given.items)
         )
         if grad.kind not in _LISTS or not right:
             raise _errors.make(
@@ -115,11 +121,11 @@ class Verdict(Constant):
             for what, copied in zip(actions, self._copied, strict=True)
         )
 
-    @staticmethod
-    def _action(grad, given) -> int | tuple[int, ...]:
-        if given.kind in _LISTS:
-            return (KEEP,) * len(given.items)
-        if not is_float(given):
+    @classmethod
+    def _action(cls, grad, given) -> int | tuple[int, ...]:
+        if any(map(is_float, given.items)):
+            return tuple(map(cls._action, grad.items, given.items))
+        if not is_float(given):  # a list of integers too
             return ZEROS
         known = _abstract.is_known(grad.shape) and _abstract.is_known(given.shape)
         if not known or grad.shape != given.shape:
@@ -128,6 +134,13 @@ class Verdict(Constant):
 
 
 _LISTS = ("list", "tuple")
+
+
+def _may_be_gradient(grad, given) -> bool:
+    """Whether it is one for this tensor of a list; it may be cast."""
+    if not is_float(given):
+        return True
+    return is_float(grad) and _abstract.may_be_equal(grad.shape, given.shape)
 
 
 def _words(value) -> str:

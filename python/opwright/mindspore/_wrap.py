@@ -64,9 +64,11 @@ def _inputs(count: int) -> str:
 
 
 def zeros(x):
-    """For what has no gradient: an integer tensor, a Python number."""
+    """For what has no gradient: an integer tensor, a list of them, a Python number."""
     if isinstance(x, ms.Tensor):
         return ops.zeros_like(x)
+    if isinstance(x, (list, tuple)):
+        return [ops.zeros_like(each) for each in x]
     return x
 
 

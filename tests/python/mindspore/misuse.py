@@ -407,9 +407,9 @@ _refused("kernel throws an int", "throws_int: the kernel failed", RuntimeError)(
 )
 
 
-_refused(
-    "numpy array as input", "input y is required, and what was given is no tensor", ValueError
-)(lambda use: use.run(use.op(), X, np.ones(4, np.float32)))
+_refused("numpy array as input", "input y is required and was not given", ValueError)(
+    lambda use: use.run(use.op(), X, np.ones(4, np.float32))
+)
 _refused("another library without out_shape", "out_shape is missing", ValueError)(
     lambda use: use.run(use.custom(f"{foreign(use.folder)}:twice", None, first, "aot"), X)
 )

@@ -194,3 +194,21 @@ def test_a_cell_is_recomputed_with_its_operator(power):
     layer.recompute()
     with mode_of("graph"):
         close(ms.grad(layer)(Tensor(np.ones(3))), np.full(3, 2.0))
+
+
+def by_exponent(x, out, dout, exponent=1):
+    return (dout * exponent * x ** (exponent - 1),)
+
+
+@pytest.mark.parametrize("bprop", [None, by_exponent])
+def test_each_call_of_a_recording_is_differentiated_by_its_own_attributes(libraries, bprop):
+    op = Custom(libraries("elementwise").power, bprop=bprop)
+
+    def loss(x):
+        op.add_prim_attr("exponent", 2)
+        first = op(x)
+        op.add_prim_attr("exponent", 3)
+        return first + op(x)
+
+    for _ in range(2):
+        close(ms.grad(loss)(X), 2 * wide(X) + 3 * wide(X) ** 2)
