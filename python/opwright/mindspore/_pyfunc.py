@@ -27,6 +27,8 @@ def checked(name: str, function, out_shape, out_dtype, zero_dim: dict[int, str])
         given = [_abstract.as_infer(_given(array)) for array in arrays]
         shapes = _declared.settle(name, out_shape, given, "shape")
         dtypes = _declared.settle(name, out_dtype, given, "dtype")
+        if isinstance(made, list) and len(shapes) > 1:
+            raise _errors.make("CL020", f"{name}: the function returned a list, a tuple is due")
         if len(results) != len(shapes):
             raise _errors.make(
                 "CL020",
@@ -49,6 +51,9 @@ def _given(value) -> _abstract.Abstract:
 
 
 def _fit(name: str, result, shape, dtype):
+    due = str(dtype.element_type()).lower()
+    if isinstance(result, (int, float)):
+        result = np.asarray(result)
     if not isinstance(result, (np.ndarray, np.generic)):
         raise _errors.make(
             "CL020", f"{name}: the function returned a {type(result).__name__}, an array is due"
@@ -58,12 +63,22 @@ def _fit(name: str, result, shape, dtype):
             "CL020",
             f"{name}: the function returned shape {list(result.shape)}, out_shape says {shape}",
         )
+    if result.ndim == 0:
+        result = _as_number(result, due)
     if dtype_of(result.dtype.name) != dtype.element_type():
         raise _errors.make(
             "CL020",
-            f"{name}: the function returned {result.dtype.name}, out_dtype says "
-            f"{str(dtype.element_type()).lower()}",
+            f"{name}: the function returned {result.dtype.name}, out_dtype says {due}",
         )
-    # MindSpore reads no array of bfloat16, and copies bytes.
+    # MindSpore copies bytes, and reads no array of bfloat16.
     made = result.view(np.uint16) if result.dtype.name == "bfloat16" else result
-    return np.asarray(made, order="C")
+    return np.asarray(made, made.dtype.newbyteorder("="), order="C")
+
+
+def _as_number(result, due: str):
+    """What numpy computes of numbers has a dtype of numpy's own choice: as the one that is due,
+    where that holds it."""
+    if result.dtype.kind in "biu" and np.dtype(due).kind in "biu":
+        made = np.asarray(result).astype(due)
+        return made if made == result else result
+    return np.asarray(result, due) if np.can_cast(result.dtype, due, "same_kind") else result

@@ -192,6 +192,61 @@ def test_0_d_tensors_come_and_go_as_arrays_of_their_dtype(dtype):
     close(made.values, np.array(9))
 
 
+def halved(x):
+    return x * 0.5
+
+
+def of_python(x):
+    return float(x) / 2
+
+
+def of_numpy(x):
+    return np.float64(x) / 2
+
+
+@pytest.mark.parametrize("mode", FORWARD)
+@pytest.mark.parametrize("function", [halved, of_python, of_numpy])
+def test_a_number_is_of_the_dtype_that_is_declared(function, mode):
+    op = Custom(function, [], ms.float32)
+
+    def call(x):
+        return op(x), op(3.0)
+
+    made = forward(call, (Tensor(3.0, ms.float32),), mode)
+    assert [each.dtype for each in made] == [ms.float32, ms.float32]
+    close(made, (np.array(1.5), np.array(1.5)))
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"), [(7, ms.uint64), (np.int64(-7), ms.int8), (3, ms.float16), (True, ms.int32)]
+)
+def test_a_whole_number_is_of_any_dtype_that_holds_it(value, dtype):
+    made = Custom(lambda x: value, [], dtype)(draw(2))
+    assert made.dtype == dtype
+    close(made, np.array(float(value)))
+
+
+@pytest.mark.parametrize(("value", "dtype"), [(300, ms.int8), (-1, ms.uint8), (0.5, ms.int32)])
+def test_a_number_that_the_dtype_does_not_hold_is_refused(value, dtype):
+    with pytest.raises(RuntimeError, match=r"the function returned .*CL020"):
+        Custom(lambda x: value, [], dtype)(draw(2)).asnumpy()
+
+
+@pytest.mark.parametrize("mode", FORWARD)
+def test_an_array_of_another_byte_order_is_converted(mode):
+    def swapped(x):
+        return x.astype(x.dtype.newbyteorder())
+
+    x = draw(3)
+    close(forward(Custom(swapped, first, first), (x,), mode), wide(x))
+
+
+def test_several_outputs_come_in_a_tuple():
+    op = Custom(lambda x: [x, x], ([3], [3]), (ms.float64, ms.float64))
+    with pytest.raises(RuntimeError, match="returned a list, a tuple is due"):
+        op(draw(3))[0].asnumpy()
+
+
 def test_one_operator_with_and_without_dimensions():
     op = Custom(np.add, first_of, first_of)
     for x, y in ((draw(), draw()), (draw(2), draw()), (draw(2), 0.5), (draw(), 0.5)):
