@@ -11,5 +11,8 @@ from __future__ import annotations
 from opwright.mindspore import _warm_up  # noqa: F401  first: MindSpore's first call may be bad
 from opwright.mindspore._custom import Custom
 from opwright.mindspore._op import op
+from opwright.mindspore._recording import end_with_exceptions
+
+end_with_exceptions()
 
 __all__ = ["Custom", "op"]

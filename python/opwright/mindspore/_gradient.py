@@ -30,8 +30,13 @@ def rule_of(op, given=None) -> Rule | None:
     if rule is None:
         return None
     _bprop.check_signature(op, rule)
-    names = _bprop.keyword_attrs(op, rule.construct if isinstance(rule, nn.Cell) else rule)
+    names = _bprop.keyword_attrs(op, _called(rule))
     return Rule(readable(op.name, rule, names), names)
+
+
+def _called(rule):
+    """What says a rule's parameters: a Cell's __call__ takes anything."""
+    return rule.construct if isinstance(rule, nn.Cell) else rule
 
 
 def of_operator(op, rule: Rule | None, attrs: dict):
@@ -73,7 +78,7 @@ def _inputs_of(name: str, rule) -> int:
             "GR007", f"{name}: a bprop is a function, {type(rule).__name__} was given"
         )
     try:
-        parameters = list(inspect.signature(rule).parameters.values())
+        parameters = list(inspect.signature(_called(rule)).parameters.values())
     except (TypeError, ValueError):
         parameters = []
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):

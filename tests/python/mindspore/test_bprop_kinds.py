@@ -295,3 +295,14 @@ def test_a_decorator_counts_in_every_mode(built):
     op = Custom(built("product") + ":product", func_type="aot", bprop=thrice(product))
     x, y = draw(2, 3), draw(2, 3)
     close(everywhere(op, (x, y), None).gradients, [3 * WEIGHTS * wide(y), 3 * WEIGHTS * wide(x)])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_cell_is_a_rule_of_a_python_function(mode):
+    x, y = draw(3), draw(3)
+    op = Custom(np.multiply, first, first, "pyfunc", Rule())
+
+    def loss(x, y):
+        return op(x, y).sum()
+
+    close(gradient(loss, (x, y), None, mode), [wide(y), wide(x)])
