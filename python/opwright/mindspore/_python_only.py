@@ -51,7 +51,10 @@ def refuse_python_only(op: str, rule: types.FunctionType, tree: ast.AST | None =
         if function in seen or function.__code__.co_filename.startswith(_NOT_USERS):
             continue
         seen.add(function)
-        if what := _found(function, tree):
+        what = _found(function, tree)
+        if what is None and function is rule:
+            what = _dict_of_tensors(function, tree)
+        if what:
             by = "" if function is rule else f" calls {function.__name__}, which"
             raise _errors.make(
                 "GR020",
@@ -76,6 +79,10 @@ def _found(function: types.FunctionType, tree: ast.AST) -> str | None:
         for name in _METHODS:
             if name in code.co_names:
                 return f"uses .{name}()"
+    if function.__code__.co_posonlyargcount and function.__name__ != "<lambda>":
+        return "has parameters by position only (/)"
+    if name := _parameter_in(function):
+        return f"uses the Parameter {name}, no input of the operator"
     for node in ast.walk(tree):
         if word := _SYNTAX.get(type(node)):
             return f"has {word} at line {node.lineno}"
@@ -89,6 +96,42 @@ def _found(function: types.FunctionType, tree: ast.AST) -> str | None:
         if isinstance(each, type) and issubclass(each, tuple) and hasattr(each, "_fields"):
             return f"makes the named tuple {each.__name__}"
     return None
+
+
+def _parameter_in(function: types.FunctionType) -> str | None:
+    """The name of a MindSpore Parameter around the function that it uses."""
+    scope = scope_of(function)
+    names = sorted(set().union(*map(_outer, _codes_in(function.__code__))))
+    return next((name for name in names if isinstance(scope.get(name), ms.Parameter)), None)
+
+
+def _dict_of_tensors(rule: types.FunctionType, tree: ast.AST) -> str | None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict) and any(_has_tensor(rule, value) for value in node.values):
+            return f"has a dict of tensors at line {node.lineno}"
+    return None
+
+
+def _has_tensor(function: types.FunctionType, node: ast.AST) -> bool:
+    """Whether one of the function's parameters is in it, and not its shape or dtype alone."""
+    if isinstance(node, ast.Name):
+        code = function.__code__
+        return node.id != "self" and node.id in code.co_varnames[: code.co_argcount]
+    if isinstance(node, ast.Attribute) and node.attr in ("dtype", "ndim", "shape", "size"):
+        return False
+    return any(_has_tensor(function, each) for each in ast.iter_child_nodes(node))
+
+
+def refuse_other_self(op: str, method: types.FunctionType) -> None:
+    """MindSpore's compiler counts the first parameter of a method unless it is called self."""
+    code = method.__code__
+    first = code.co_varnames[0] if code.co_argcount else "self"
+    if first != "self" and not code.co_filename.startswith(_NOT_USERS):
+        raise _errors.make(
+            "GR020",
+            f"{op}: the bprop {method.__qualname__} calls its first parameter {first}, and ms.jit "
+            "and graph mode read methods with self; call it self",
+        )
 
 
 def _is_plain(value) -> bool:

@@ -22,7 +22,7 @@ import mindspore as ms
 
 from opwright import _errors
 from opwright.mindspore import _cached
-from opwright.mindspore._python_only import refuse_python_only
+from opwright.mindspore._python_only import refuse_other_self, refuse_python_only
 
 _PARTIAL = """
 def bind(rule, before, named):
@@ -81,12 +81,22 @@ def readable(op: str, rule, keywords: tuple[str, ...] = ()):
                 "cannot read; make it a static method",
             )
         refuse_python_only(op, rule.__func__)
+        refuse_other_self(op, rule.__func__)
         return rule
-    if isinstance(rule, (ms.nn.Cell, ms.ops.Primitive)):
+    if isinstance(rule, ms.nn.Cell):
+        _refuse_other_self_of(op, type(rule).construct)
+        return rule
+    if isinstance(rule, ms.ops.Primitive):
         return rule
     if callable(rule):
+        _refuse_other_self_of(op, type(rule).__call__)
         return module_of(_OBJECT).bind(rule)
     raise _errors.make("GR007", f"{op}: a bprop is a function, {type(rule).__name__} was given")
+
+
+def _refuse_other_self_of(op: str, method) -> None:
+    if isinstance(method, types.FunctionType):
+        refuse_other_self(op, method)
 
 
 def _copy(rule: types.FunctionType) -> types.FunctionType:

@@ -197,7 +197,39 @@ def of_an_inner(x, y, out, dout):
     return inner(dout * y), dout * x
 
 
+def by_position(x, y, out, dout, /):
+    return dout * y, dout * x
+
+
+def in_a_dict(x, y, out, dout):
+    grads = {"x": dout * y, "y": dout * x}
+    return grads["x"], grads["y"]
+
+
+WEIGHT = ms.Parameter(ms.Tensor(2.0, ms.float64), name="weight")
+
+
+def of_a_parameter(x, y, out, dout):
+    return WEIGHT * dout * y, WEIGHT * dout * x
+
+
+class Named:
+    def __call__(this, x, y, out, dout):  # noqa: N805
+        return dout * y, dout * x
+
+    def method(this, x, y, out, dout):  # noqa: N805
+        return this(x, y, out, dout)
+
+
+class NamedCell(ms.nn.Cell):
+    def construct(this, x, y, out, dout):  # noqa: N805
+        return dout * y, dout * x
+
+
 REFUSED = {
+    by_position: r"has parameters by position only \(/\)",
+    in_a_dict: "has a dict of tensors at line",
+    of_a_parameter: "uses the Parameter WEIGHT, no input of the operator",
     of_an_inner: "the bprop of_an_inner calls helper, which has import",
     tries: "the bprop tries has try at line",
     imports: "the bprop imports has import",
@@ -225,6 +257,15 @@ def test_what_a_graph_cannot_compile_is_refused_in_every_mode(built, rule):
     assert caught.value.code == "GR020"
 
 
+@pytest.mark.parametrize(
+    "rule", [Named(), Named().method, NamedCell()], ids=["__call__", "method", "cell"]
+)
+def test_a_method_has_self(built, rule):
+    with pytest.raises(opwright.GradientError, match="calls its first parameter this") as caught:
+        Custom(built("product") + ":product", func_type="aot", bprop=rule)
+    assert caught.value.code == "GR020"
+
+
 def of_everything(x, y, out, dout):
     assert x.ndim == 2
     if x.ndim > 7:
@@ -232,6 +273,8 @@ def of_everything(x, y, out, dout):
     grad: ms.Tensor = dout
     first, *_ = (grad, 1)
     scale = {k: k for k in (1, 2)}
+    shapes = {"x": x.shape}
+    grad = ops.reshape(grad, shapes["x"])
     times = 0
     while times < 1:
         first = first * y
