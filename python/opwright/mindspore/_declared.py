@@ -69,6 +69,24 @@ def settle(op: str, value, arguments, key: str):
     return (shapes if key == "shape" else dtypes)(op, value, where)
 
 
+def said(declared: tuple, arguments) -> tuple | None:
+    """What out_shape and out_dtype say now, unjudged; None where a function fails."""
+    try:
+        return tuple(
+            _fixed(value(*[argument[key] for argument in arguments]))
+            if is_function(value)
+            else None
+            for value, key in zip(declared, ("shape", "dtype"), strict=True)
+        )
+    except Exception:
+        return None
+
+
+def _fixed(value):
+    """Lists may change later."""
+    return tuple(map(_fixed, value)) if isinstance(value, (list, tuple)) else value
+
+
 def check_constants(op: str, out_shape, out_dtype) -> None:
     """What is wrong in a form that needs no call to be judged."""
     counts = {}
