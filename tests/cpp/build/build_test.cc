@@ -189,7 +189,7 @@ TEST_F(Builds, TheOutputTakesNoFileOfTheUsers) {
     EXPECT_NE(built.error().message.find(name), std::string::npos) << built.error().message;
     EXPECT_EQ(*ReadFile(Path(name)), before);
   }
-  EXPECT_EQ(Calls(""), 0);
+  EXPECT_EQ(Compilations(), 0);
   ASSERT_EQ(mkfifo(Path("pipe.so").c_str(), 0600), 0);
   EXPECT_EQ(BuildOf("op", {}, "pipe.so").error().id, "BD021");
   // What a build may replace: an old library under any name, an empty file, a damaged library.
