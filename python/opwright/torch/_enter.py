@@ -123,7 +123,7 @@ def follow() -> None:
 
 def _complete_mapped(path) -> None:
     try:
-        library = _core.load(str(path), "")
+        library = _core.load(str(path), None)
     except _errors.Error as error:
         if error.code != _NOT_OURS:
             words = f"its operators in PyTorch have no gradients and cannot be traced: {error}"
