@@ -55,7 +55,8 @@ Error CompileError(const Cache& cache, const CompileJob& job, const std::string&
     message += StrCat(", ", all.size(), " errors, the first ", kShown, " are shown");
     all.resize(kShown);
   }
-  if (job.content.find("#include") == std::string::npos)
+  const auto has = [&](std::string_view text) { return job.content.find(text) != text.npos; };
+  if (!has("#include") && (has("OPWRIGHT_") || has("OpKernelBase")))
     message += "; it includes nothing: write #include <opwright/kernel.h>";
   if (all.empty())
     message += StrCat(" (exit code ", run.exit_code,

@@ -106,7 +106,10 @@ def _parameter_in(function: types.FunctionType) -> str | None:
 
 
 def _dict_of_tensors(rule: types.FunctionType, tree: ast.AST) -> str | None:
+    returned = {node.value for node in ast.walk(tree) if isinstance(node, ast.Return)}
     for node in ast.walk(tree):
+        if node in returned:  # which the verdict on the answer names
+            continue
         if isinstance(node, ast.Dict) and any(_has_tensor(rule, value) for value in node.values):
             return f"has a dict of tensors at line {node.lineno}"
     return None
