@@ -156,6 +156,20 @@ bool Numeric::Take(int64_t element, double scale, bool far, Samples* samples) {
   return ok;
 }
 
+// Whether the last place of a narrow dtype moves the outputs much further than their slope: their
+// steps are in the way.
+bool Numeric::Jumps(const std::vector<bool>& moving, const std::vector<double>& c,
+                    double by_slope) const {
+  double noise = 0;
+  double size = by_slope;
+  for (size_t j = 0; j < moving.size(); ++j) {
+    if (!moving[j] || !std::isfinite(own_.values[j])) continue;
+    noise += std::fabs(c[j]) * own_.noise[j];
+    size += std::fabs(c[j] * own_.values[j]);
+  }
+  return own_.epsilon > 1e-5 && noise > 8 * own_.epsilon * size;
+}
+
 void Numeric::Refine(size_t k) {
   const double x = input_.Get(elements[k]);
   struct Level {
@@ -195,7 +209,8 @@ void Numeric::Refine(size_t k) {
       continue;
     }
     slopes[c][k] = agreement.Best();
-    slopes[c][k].unsettled = !agreement.settled(size) || (x == 0 && !zeros_add_up_);
+    slopes[c][k].unsettled = !agreement.settled(size) || (x == 0 && !zeros_add_up_) ||
+                             Jumps(moving, cotangents_[c], slopes[c][k].terms * std::fabs(x));
   }
 }
 

@@ -30,6 +30,8 @@ class Numeric {
   // False where a forward call fails. scale: of the step.
   bool Take(int64_t element, double scale, bool far, Samples* samples);
 
+  bool Jumps(const std::vector<bool>& moving, const std::vector<double>& c, double by_slope) const;
+
   Trial& trial_;
   Array& input_;
   const std::vector<std::vector<double>>& cotangents_;

@@ -2,6 +2,8 @@
 //
 // Functions of every scale and steepness: the right gradient passes, and one that is off by a few
 // percent, in its sign or in one element does not.
+#include <algorithm>
+
 #include "library.h"
 
 namespace opwright::check {
@@ -57,6 +59,17 @@ const std::vector<Function>& Hidden() {
   return functions;
 }
 
+// Narrow dtypes whose values often lie on a kink or a step, or nearest to it.
+const std::vector<Function>& Stepped() {
+  static const std::vector<Function>& functions = *new std::vector<Function>{
+      {"floor_half", "float16", "std::floor(v)", "V(0)"},
+      {"positive_part_half", "float16", "v > 0 ? v : V(0)", "(v > 0 ? V(1) : V(0))"},
+      {"clamp_bfloat", "bfloat16", "v < -1 ? V(-1) : v > 1 ? V(1) : v",
+       "(v >= -1 && v <= 1 ? V(1) : V(0))"},
+  };
+  return functions;
+}
+
 const std::vector<Off>& Offs() {
   static const std::vector<Off>& offs = *new std::vector<Off>{
       {"right", "V(1)"},
@@ -94,7 +107,7 @@ const std::string& Library() {
   static const std::string& path = *new std::string([] {
     std::string source = kHead;
     std::vector<std::string> metadefs;
-    for (const auto* functions : {&Functions(), &Hidden()})
+    for (const auto* functions : {&Functions(), &Hidden(), &Stepped()})
       for (const Function& fn : *functions)
         for (const Off& off : Offs())
           AddOperator(StrCat(fn.name, "_", off.name), StrCat("\"", fn.dtype, "\""), fn.f,
@@ -179,6 +192,14 @@ std::vector<std::string> Names() {
 
 INSTANTIATE_TEST_SUITE_P(Scales, OfEveryScale, testing::ValuesIn(Names()),
                          [](const auto& info) { return info.param; });
+
+TEST(OfNarrowDTypes, StepsAreNeverCalledWrong) {
+  for (const Function& fn : Stepped())
+    for (uint64_t seed = 1; seed <= std::max<uint64_t>(12, Seeds()); ++seed) {
+      const OperatorReport op = CheckOne(Library(), StrCat(fn.name, "_right"), 60, seed);
+      EXPECT_EQ(op.verdict, Verdict::kRight) << "seed " << seed << "\n" << TextOf(op);
+    }
+}
 
 TEST(OfNoScale, WhatCannotBeDecidedIsSaid) {
   for (const Function& fn : Hidden())
