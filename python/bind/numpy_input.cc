@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "numpy_array.h"
+#include "runtime/staging.h"
 
 namespace opwright::python {
 namespace {
@@ -17,11 +18,10 @@ std::string DTypeText(PyObject* array) {
 }  // namespace
 
 void InputTaker::RequireOwnMemory(int32_t i) {
-  for (int32_t m = 0; m < def_.num_mutates; ++m)
-    if (def_.mutates[m] == i)
-      Raise(MakeError("CL008", StrCat(def_.name, ": input ", def_.inputs[i]->name,
-                                      " is written by the operator: it must be a writeable numpy "
-                                      "array of plain memory")));
+  if (Mutates(def_, i))
+    Raise(MakeError("CL008", StrCat(def_.name, ": input ", def_.inputs[i]->name,
+                                    " is written by the operator: it must be a writeable numpy "
+                                    "array of plain memory")));
 }
 
 bool InputTaker::Take(int32_t i, PyObject* value, OpwrightTensor* tensor) {

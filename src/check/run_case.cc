@@ -8,14 +8,10 @@
 #include "check/contract.h"
 #include "check/differences.h"
 #include "check/gradient.h"
+#include "runtime/staging.h"
 
 namespace opwright::check {
 namespace {
-
-bool IsMutated(const OpwrightOpDef& def, int32_t input) {
-  return std::find(def.mutates, def.mutates + def.num_mutates, input) !=
-         def.mutates + def.num_mutates;
-}
 
 int64_t Elements(const ArrayLists& lists) {
   int64_t n = 0;
@@ -35,9 +31,9 @@ std::vector<Operand> ForwardOperands(Trial* trial) {
         operands.push_back(
             {StrCat(what, params[i]->name,
                     many ? StrCat("[", static_cast<int64_t>(k), "]") : std::string()),
-             output                                    ? Access::kWrite
-             : IsMutated(def, static_cast<int32_t>(i)) ? Access::kBoth
-                                                       : Access::kRead,
+             output                                  ? Access::kWrite
+             : Mutates(def, static_cast<int32_t>(i)) ? Access::kBoth
+                                                     : Access::kRead,
              &(*lists)[i][k]});
       }
     }

@@ -274,6 +274,15 @@ class RuleReader {
   RuleScope scope_;
 };
 
+std::string OutputHint(const std::string& word, const std::vector<Param>& outputs) {
+  std::vector<std::string> names;
+  names.reserve(outputs.size());
+  for (const Param& output : outputs) names.push_back(output.name);
+  const std::string nearest = Nearest(word, names);
+  return nearest.empty() ? StrCat("outputs are ", JoinAnd(names))
+                         : StrCat("write \"", nearest, "\"");
+}
+
 }  // namespace
 
 std::vector<std::string> SymbolsOf(const std::vector<Param>& inputs,
@@ -286,19 +295,6 @@ std::vector<std::string> SymbolsOf(const std::vector<Param>& inputs,
         if (!dim.symbol.empty() && seen.insert(dim.symbol).second) symbols.push_back(dim.symbol);
   return symbols;
 }
-
-namespace {
-
-std::string OutputHint(const std::string& word, const std::vector<Param>& outputs) {
-  std::vector<std::string> names;
-  names.reserve(outputs.size());
-  for (const Param& output : outputs) names.push_back(output.name);
-  const std::string nearest = Nearest(word, names);
-  return nearest.empty() ? StrCat("outputs are ", JoinAnd(names))
-                         : StrCat("write \"", nearest, "\"");
-}
-
-}  // namespace
 
 void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& outputs,
                     const std::string& path, bool shapes_known, Operator* op) {

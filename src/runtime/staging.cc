@@ -30,8 +30,7 @@ Status Staging::Prepare() {
   return {};
 }
 
-bool Staging::Mutates(int32_t input) const {
-  const OpwrightOpDef& def = *launch_.def;
+bool Mutates(const OpwrightOpDef& def, int32_t input) {
   return std::find(def.mutates, def.mutates + def.num_mutates, input) !=
          def.mutates + def.num_mutates;
 }
@@ -138,7 +137,7 @@ bool Staging::IsReady(const OpwrightArgument& given, OpwrightDType dtype) const 
 Status Staging::PrepareInput(int32_t i) {
   const OpwrightArgument& given = launch_.inputs[i];
   const OpwrightDType dtype = launch_.def->inputs[i]->dtypes[plan_.column];
-  const bool mutates = launch_.def->num_mutates > 0 && Mutates(i);
+  const bool mutates = Mutates(*launch_.def, i);
   if (!mutates && !launch_.entry->kernel->takes_expanded && IsReady(given, dtype)) {
     inputs_[i] = given;
     return {};
@@ -235,7 +234,7 @@ Status Staging::ExpandInputs() {
         OpwrightTensor& t = argument.tensors[k];
         if (IsSameShape(t.ndim, t.shape, shape.ndim, shape.dims)) continue;
         // One element would stand for several that are written.
-        if (def.num_mutates > 0 && Mutates(input))
+        if (Mutates(def, input))
           return MakeError("CL008",
                            StrCat(def.name, ": input ", def.inputs[input]->name,
                                   " is written by the operator and has shape ", ShapeText(t),

@@ -12,6 +12,9 @@
 
 namespace opwright {
 
+// Whether the kernel writes this input.
+bool Mutates(const OpwrightOpDef& def, int32_t input);
+
 class Staging {
  public:
   Staging(const Launch& launch, const Plan& plan, Arena& arena)
@@ -29,7 +32,6 @@ class Staging {
   const OpwrightArgument* outputs() const { return outputs_; }
 
  private:
-  bool Mutates(int32_t input) const;
   void MeasureWritten();
   bool OverlapsWritten(const OpwrightTensor& t) const;
   bool IsReady(const OpwrightArgument& given, OpwrightDType dtype) const;

@@ -110,16 +110,20 @@ class Foreign:
         if out_shape is None or out_dtype is None:
             return None
         key, said = self._said(arguments)
-        settled = self._settle(arguments, given)
-        if said is not None:
-            if len(self._settled) >= _MOST_SETTLED:
-                self._settled.clear()
-            self._settled[key] = said, settled
+        settled = self._found(key, said)
+        if settled is None:
+            settled = self._settle(arguments, given)
+            if said is not None:
+                if len(self._settled) >= _MOST_SETTLED:
+                    self._settled.clear()
+                self._settled[key] = said, settled
         return settled
 
     def settled_before(self, arguments) -> tuple | None:
         """What such arguments passed with, while out_shape and out_dtype say the same of them."""
-        key, said = self._said(arguments)
+        return self._found(*self._said(arguments))
+
+    def _found(self, key, said) -> tuple | None:
         found = self._settled.get(key)
         return found[1] if found is not None and said == found[0] else None
 
