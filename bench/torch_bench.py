@@ -188,7 +188,7 @@ def main() -> None:
             print(f"  {name:34}{seconds * 1e6:10.2f}{seconds / base:10.2f}")
     if options.json:
         report = {
-            "machine": {"cpu": cpu_name(), "system": platform.platform()},
+            "machine": {"cpu": cpu_name(), "system": platform.system()},
             "versions": {
                 "opwright": opwright.__version__,
                 "python": platform.python_version(),

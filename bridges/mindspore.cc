@@ -5,6 +5,7 @@
 // were bound after the build, and calls the gradient whole.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -31,7 +32,8 @@ std::shared_ptr<Operator> OperatorOf(const ExtraReader& reader) {
   if (op != nullptr) return op;
   throw std::runtime_error(
       "the operator of this graph is not loaded in this process; load its library with "
-      "opwright.load before the graph runs [LD013]");
+      "opwright.load before the graph runs, and if the graph is of MindSpore's compile cache "
+      "(MS_COMPILER_CACHE_ENABLE) and the library was rebuilt, delete that cache's folder [LD013]");
 }
 
 opwright::Status Call(Operator& op, ExtraReader& reader, const OpwrightAotCall& call) {
@@ -59,12 +61,34 @@ opwright::Status InferKnownShapes(void* context, const OpwrightArgument* inputs,
   return op.Infer(arguments, result, arena);
 }
 
+// Outputs that the backward operator does not take, as their shapes: gradients are held against
+// them, and a graph need not keep them, nor run what makes them.
+opwright::Status InferOutputs(Operator& op, const OpwrightArgument* inputs,
+                              const OpwrightAttr* attrs, OpwrightArgument* outputs, Arena& arena) {
+  const int32_t count = op.def().num_outputs;
+  if (std::all_of(outputs, outputs + count, [](const auto& each) { return each.count > 0; }))
+    return {};
+  auto* inferred = arena.Make<InferredOutput>(count);
+  OPWRIGHT_RETURN_IF_ERROR(InferKnownShapes(&op, inputs, attrs, inferred, arena));
+  for (int32_t i = 0; i < count; ++i) {
+    if (outputs[i].count > 0) continue;
+    auto* tensors = arena.Make<OpwrightTensor>(inferred[i].count);
+    for (int64_t k = 0; k < inferred[i].count; ++k) {
+      const ShapeView& shape = inferred[i].shapes[k];
+      tensors[k] = ShapeOnlyTensor(inferred[i].dtype, shape.ndim, const_cast<int64_t*>(shape.dims));
+    }
+    outputs[i] = {tensors, inferred[i].count};
+  }
+  return {};
+}
+
 opwright::Status Gradient(Operator& op, ExtraReader& reader, const OpwrightAotCall& call) {
   Arena arena(nullptr);
   MindSporeArguments given(op.def(), call, arena);
   OPWRIGHT_RETURN_IF_ERROR(given.TakeGradient(*op.gradient()));
-  return op.CallGradient(given.inputs(), given.outputs(),
-                         ReadMindSporeAttrs(op.def(), reader, arena), op.def().num_attrs,
+  const OpwrightAttr* const attrs = ReadMindSporeAttrs(op.def(), reader, arena);
+  OPWRIGHT_RETURN_IF_ERROR(InferOutputs(op, given.inputs(), attrs, given.outputs(), arena));
+  return op.CallGradient(given.inputs(), given.outputs(), attrs, op.def().num_attrs,
                          given.output_grads(), given.input_grads());
 }
 

@@ -88,12 +88,18 @@ opwright::Status MindSporeArguments::Distribute(const Row* rows, int32_t num_row
 }
 
 opwright::Status MindSporeArguments::TakeCall() {
+  if (def_.num_mutates > 0)
+    return MakeError("CL023",
+                     StrCat(def_.name, " writes its input ", def_.inputs[def_.mutates[0]]->name,
+                            ", which MindSpore does not see; make what is written an "
+                            "output and assign it, or call the operator on numpy arrays "
+                            "or tensors of torch"));
   inputs_ = Make(def_.num_inputs);
   outputs_ = Make(def_.num_outputs);
   const Row rows[] = {{def_.inputs, def_.num_inputs, nullptr, "input", inputs_},
                       {def_.outputs, def_.num_outputs, nullptr, "output", outputs_}};
   OPWRIGHT_RETURN_IF_ERROR(Distribute(rows, 2));
-  TakeNumbersAsWeak();
+  TakeNumbersAsWeak(outputs_);
   return {};
 }
 
@@ -105,13 +111,18 @@ opwright::Status MindSporeArguments::TakeGradient(const OpwrightGradient& gradie
   bool* given = arena_.Make<bool>(def_.num_inputs);
   std::fill_n(given, def_.num_inputs, false);
   for (int32_t i = 0; i < gradient.num_outputs; ++i) given[gradient.outputs[i]] = true;
+  bool* taken = arena_.Make<bool>(def_.num_outputs);
+  std::fill_n(taken, def_.num_outputs, false);
+  for (const OpwrightRole* role = gradient.inputs; role < gradient.inputs + gradient.num_inputs;
+       ++role)
+    if (role->kind == kOpwrightRoleOutput) taken[role->index] = true;
   const Row rows[] = {
       {def_.inputs, def_.num_inputs, nullptr, "input", inputs_},
-      {def_.outputs, def_.num_outputs, nullptr, "output", outputs_},
+      {def_.outputs, def_.num_outputs, taken, "output", outputs_},
       {def_.outputs, def_.num_outputs, nullptr, "the gradient of output", output_grads_},
       {def_.inputs, def_.num_inputs, given, "the gradient of input", input_grads_}};
   OPWRIGHT_RETURN_IF_ERROR(Distribute(rows, 4));
-  TakeNumbersAsWeak();
+  TakeNumbersAsWeak(output_grads_);
   ConvertNumbers();
   for (int32_t i = 0; i < def_.num_inputs; ++i)
     for (int64_t k = 0; k < input_grads_[i].count; ++k)
@@ -150,7 +161,7 @@ void MindSporeArguments::ConvertNumbers() {
 
 // A Python number comes as a 0-d float32, int64 or bool like any other 0-d tensor. Where the column
 // of the inputs as they are is not that of the outputs, the outputs were inferred with numbers.
-void MindSporeArguments::TakeNumbersAsWeak() {
+void MindSporeArguments::TakeNumbersAsWeak(const OpwrightArgument* results) {
   bool any = false;
   for (int32_t i = 0; i < def_.num_inputs; ++i)
     any = any || (inputs_[i].count == 1 && inputs_[i].tensors->ndim == 0);
@@ -158,8 +169,7 @@ void MindSporeArguments::TakeNumbersAsWeak() {
   Expected<int32_t> column = SelectColumn(def_, inputs_, def_.num_inputs);
   bool fits = column.ok();
   for (int32_t i = 0; fits && i < def_.num_outputs; ++i)
-    if (outputs_[i].count > 0)
-      fits = def_.outputs[i]->dtypes[*column] == outputs_[i].tensors->dtype;
+    if (results[i].count > 0) fits = def_.outputs[i]->dtypes[*column] == results[i].tensors->dtype;
   if (fits) return;
   for (int32_t i = 0; i < def_.num_inputs; ++i) {
     if (inputs_[i].count != 1 || inputs_[i].tensors->ndim != 0) continue;

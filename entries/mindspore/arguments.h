@@ -21,8 +21,9 @@ class MindSporeArguments {
 
   // Inputs and outputs of a call.
   opwright::Status TakeCall();
-  // Of a call for the gradient: inputs, outputs, a gradient for each output; and as outputs of the
-  // call a gradient for each input that the binding lists, in the inputs' order.
+  // Of a call for the gradient: inputs, the outputs that the backward operator takes, a gradient
+  // for each output; and as outputs of the call a gradient for each input that the binding lists,
+  // in the inputs' order. Other outputs have no tensors.
   opwright::Status TakeGradient(const OpwrightGradient& gradient);
 
   const OpwrightArgument* inputs() const { return inputs_; }
@@ -44,7 +45,7 @@ class MindSporeArguments {
   opwright::Status View(int32_t parameter, const char* what, const char* name,
                         OpwrightTensor* tensor);
   OpwrightArgument* Make(int32_t count);
-  void TakeNumbersAsWeak();
+  void TakeNumbersAsWeak(const OpwrightArgument* results);
   void ConvertNumbers();
 
   const OpwrightOpDef& def_;

@@ -109,7 +109,7 @@ OpwrightAttr Plain(int32_t type, const char* name, ExtraReader& reader, Arena& a
       throw std::runtime_error(
           StrCat("attribute ", name,
                  " is of a kind that MindSpore hands to no library; call the operator through "
-                 "opwright.mindspore"));
+                 "opwright.mindspore [CL006]"));
   }
   return attr;
 }

@@ -2,7 +2,7 @@
 //
 // What MindSpore's ahead-of-time loader finds in an operator library: a function by the operator's
 // name and another one that infers shapes.
-#include "entries/host.h"
+#include "entries/instances.h"
 #include "entries/mindspore/arguments.h"
 #include "entries/mindspore/attrs.h"
 #include "entries/mindspore/shapes.h"

@@ -54,7 +54,7 @@ OpwrightVector InferForMindSpore(const OpwrightOpDef& def, int32_t num_given, in
     if (def.inputs[i]->kind == kOpwrightDynamic)
       throw std::runtime_error(
           StrCat(def.name, ": input ", def.inputs[i]->name,
-                 " is a list; MindSpore cannot infer shapes with it: give out_shape"));
+                 " is a list; MindSpore cannot infer shapes with it: give out_shape [CL005]"));
     if (i < num_given) inputs.emplace_back(shapes[i], shapes[i] + ndims[i]);
   }
   Arena arena(nullptr);

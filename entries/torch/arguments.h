@@ -19,7 +19,8 @@ class TorchArguments {
   TorchArguments& operator=(const TorchArguments&) = delete;
   ~TorchArguments();
 
-  // An error when a tensor has no memory of the usual kind.
+  // CL007 when a tensor has no memory of the usual kind, CL002 when it has a dtype of no metadef,
+  // CL005 when the shapes of a list do not read.
   opwright::Status TakeStatus() { return std::move(status_); }
 
   // The definition and everything that came with the call.
@@ -39,7 +40,7 @@ class TorchArguments {
   TorchHandle* Own(int64_t count, int32_t (*release)(TorchHandle));
   void View(TorchHandle handle, const char* name, OpwrightTensor* tensor);
   bool TakeOptional(TorchValue value, TorchValue* inner);
-  // read(k, value) for each item of a list, into an array of the arena.
+  // read(value) for each item of a list, into an array of the arena.
   template <class T, class Read>
   const T* Items(TorchValue list, int64_t* count, const Read& read);
   const char* String(TorchValue value, int64_t* size);

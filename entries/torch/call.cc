@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "entries/host.h"
+#include "entries/instances.h"
 #include "entries/torch/arguments.h"
 #include "entries/torch/shim.h"
 #include "opwright/stub.h"

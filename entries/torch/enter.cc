@@ -160,7 +160,8 @@ const char* Entered() {
 __attribute__((constructor)) void OnLoad() {
   char message[1024];
   if (Register(nullptr, true, message, sizeof message) != 2 || OpwrightIsHere()) return;
-  fprintf(stderr, "opwright: %s registers no operator in PyTorch: %s\n", OwnPath(), message);
+  fprintf(stderr, "opwright: %s registers no operator in PyTorch: %s [RG010]\n", OwnPath(),
+          message);
 }
 
 }  // namespace

@@ -14,6 +14,11 @@
 namespace opwright::entries {
 namespace {
 
+// What a function of PyTorch's interface fails with that has no reason to.
+std::string Broken(const TorchShim& torch, const char* op, std::string_view what) {
+  return StrCat(op, ": ", what, ": ", TorchFailure(torch, "it failed"), " [IN001]");
+}
+
 // A question about a tensor to PyTorch's dispatcher, on a handle of its own; what cannot be asked
 // is an error: a "no" would lose a gradient in silence.
 class Question {
@@ -45,8 +50,8 @@ class Question {
   void Call(const char* name) { Need(torch_.call(name, "", stack_, torch_.version), name); }
   void Need(int32_t failed, const char* what) const {
     if (failed == 0) return;
-    TorchRaise(StrCat(op_, ": whether an input requires a gradient cannot be told: ", what, ": ",
-                      TorchFailure(torch_, "it failed")));
+    TorchRaise(
+        Broken(torch_, op_, StrCat("whether an input requires a gradient cannot be told: ", what)));
   }
 
   const TorchShim& torch_;
@@ -74,9 +79,12 @@ void EachTensor(const TorchShim& torch, const OpwrightOpDef& def, int32_t input,
   if (def.inputs[input]->kind == kOpwrightDynamic) {
     auto list = reinterpret_cast<TorchHandle>(value);
     size_t size = 0;
-    if (torch.list_size(list, &size) != 0) TorchRaise(TorchFailure(torch, "no list"));
+    const auto need = [&](int32_t failed) {
+      if (failed != 0) TorchRaise(Broken(torch, def.name, "a list of tensors cannot be read"));
+    };
+    need(torch.list_size(list, &size));
     for (size_t k = 0; k < size; ++k) {
-      if (torch.list_get(list, k, &value) != 0) TorchRaise(TorchFailure(torch, "no list"));
+      need(torch.list_get(list, k, &value));
       visit(reinterpret_cast<TorchHandle>(value));
     }
     return;
@@ -180,7 +188,7 @@ std::string CallBelow(const TorchShim& torch, const OpwrightOpDef& def, TorchVal
                       "traced (torch.compile, torch.export), write import opwright, which tells "
                       "PyTorch shapes [CL007]"));
   if (written.Count()) return {};
-  return TorchFailure(torch, StrCat(def.name, ": what was written could not be counted"));
+  return Broken(torch, def.name, "what was written could not be counted");
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
  *   if (error) { fprintf(stderr, "%s\n", error->message); error->destroy(error); }
  *
  * Rules of the interface
- * - Every struct starts with struct_size and grows only at its end. Arrays of structs that can grow
- *   are arrays of pointers. Tensors, arguments and attributes are frozen: they never grow.
+ * - A struct starts with struct_size and grows only at its end. Arrays of structs that can grow are
+ *   arrays of pointers. OpwrightDType, OpwrightTensor, OpwrightArgument, OpwrightAttr, OpwrightRole
+ *   and OpwrightShape have no struct_size: they are frozen and never grow. OpwrightNote starts as
+ *   ELF has it; its struct_size comes behind that.
  * - A function that can fail returns OpwrightError*: NULL is success; the caller owns the error and
  *   gives it back through its own destroy. Nothing is thread-local, nothing is thrown.
  * - Memory is freed by the side that allocated it.
@@ -212,7 +214,7 @@ enum { kOpwrightPromote = 0, kOpwrightMixedFloat32 = 1, kOpwrightMixedError = 2 
 typedef struct OpwrightOpDef {
   size_t struct_size;
   const char* name;
-  const char* ns; /* the namespace in torch, TensorFlow and ONNX */
+  const char* ns; /* the namespace in PyTorch */
   int32_t num_columns;
   int32_t num_inputs;
   int32_t num_outputs;
@@ -365,11 +367,13 @@ const char* opwright_library_path(const OpwrightLibraryHandle* library);
 /* The SHA-256 of the file, 64 hex digits. */
 const char* opwright_library_identity(const OpwrightLibraryHandle* library);
 int32_t opwright_library_num_operators(const OpwrightLibraryHandle* library);
+/* NULL for an index that is none. */
 const char* opwright_library_operator_name(const OpwrightLibraryHandle* library, int32_t index);
 
 OpwrightError* opwright_operator_find(OpwrightLibraryHandle* library, const char* name,
                                       OpwrightOperator** op);
 void opwright_operator_release(OpwrightOperator* op);
+/* NULL for an operator of a library without metadef. */
 const OpwrightOpDef* opwright_operator_def(const OpwrightOperator* op);
 
 /* Runs the operator. inputs and outputs: one OpwrightArgument for each that the metadef lists, any

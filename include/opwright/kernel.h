@@ -321,9 +321,9 @@ struct Anything {};
   }
 
 // Makes the function or function template `function` the kernel of op_name. It takes, in metadef
-// order, View<const T> for each input, View<T> for each output (ViewList for dynamic ones), then
-// the attributes; it returns void or Status. At namespace scope, after the function. The build
-// makes one instance for each dtype column of the metadef.
+// order, View<const T> for each input, View<T> for one that "mutates" lists and for each output
+// (ViewList for dynamic ones), then the attributes; it returns void or Status. At namespace scope,
+// after the function. The build makes one instance for each dtype column of the metadef.
 #define OPWRIGHT_FUNCTION(op_name, function)                                                 \
   struct opwright_function_##op_name {                                                       \
     template <class... Args>                                                                 \

@@ -183,7 +183,11 @@ inline int32_t NarrowAttr(const OpwrightAttr& attr) {
 }
 
 template <class T>
-struct AttrReader;
+struct AttrReader {
+  static_assert(sizeof(T) == 0,
+                "an attribute is read as int64_t, int32_t, double, float, bool or const char*, "
+                "or as opwright::List of int64_t, double, const char* or OpwrightAttr");
+};
 #define OPWRIGHT_ATTR_READER(T, type, other, expression)        \
   template <>                                                   \
   struct AttrReader<T> {                                        \

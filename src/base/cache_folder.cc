@@ -68,6 +68,8 @@ Status MakeFallback(const std::string& root) {
 
 }  // namespace
 
+std::string UsableCache::Consequence() const { return StrCat(root, " is used instead"); }
+
 Expected<UsableCache> OpenCacheFolder(std::span<const char* const> below) {
   UsableCache cache{CacheFolderPath(), {}};
   Status made;

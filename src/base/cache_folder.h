@@ -28,6 +28,9 @@ struct UsableCache {
   // Why it is not CacheFolderPath(), but a folder of this user below the temporary one (CA004); ""
   // when it is.
   std::string reason;
+
+  // What comes of the reason.
+  std::string Consequence() const;
 };
 
 // Makes the folder and those named below it, all to be written to; where that cannot be, the same

@@ -9,7 +9,8 @@
 namespace opwright {
 
 struct PackageLayout {
-  std::string lib_dir;  // libopwright.so, libopwright_entries.a, the command line
+  // libopwright.so, libopwright_entries.a, libopwright_mindspore.so, the command line
+  std::string lib_dir;
   std::string include_dir;  // opwright/c_api.h, acl/acl.h
   std::string cmake_dir;  // OpwrightConfig.cmake
 };

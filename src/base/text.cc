@@ -75,17 +75,25 @@ std::string_view Trim(std::string_view text) {
 
 namespace {
 
+// Letters left out, put in, replaced, or exchanged with their neighbour.
 size_t EditDistance(std::string_view a, std::string_view b) {
+  const auto same = [&](size_t i, size_t j) {
+    return std::tolower(static_cast<unsigned char>(a[i])) ==
+           std::tolower(static_cast<unsigned char>(b[j]));
+  };
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  std::vector<size_t> above = row;
+  std::vector<size_t> second = row;  // the row above that one
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    second.swap(above);
+    above.swap(row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (std::tolower(static_cast<unsigned char>(a[i - 1])) !=
-                                          std::tolower(static_cast<unsigned char>(b[j - 1])));
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      row[j] =
+          std::min({above[j - 1] + (same(i - 1, j - 1) ? 0 : 1), above[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1))
+        row[j] = std::min(row[j], second[j - 2] + 1);
     }
   }
   return row.back();

@@ -37,7 +37,7 @@ Expected<Cache> Cache::Open() {
   warning.id = "CA004";
   warning.severity = Severity::kWarning;
   warning.message = usable->reason;
-  warning.hint = StrCat(usable->root, " is used instead");
+  warning.hint = usable->Consequence();
   cache.warnings_.push_back(std::move(warning));
   return cache;
 }

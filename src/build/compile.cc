@@ -44,11 +44,20 @@ Error CompileError(const Cache& cache, const CompileJob& job, const std::string&
     const size_t misfit =
         d.message.starts_with("static") ? d.message.find(kFunctionMisfit) : d.message.npos;
     d.id = misfit != d.message.npos ? "BD029" : "BD013";
+    if (d.message.find("return-type]") != d.message.npos)
+      d.hint =
+          "a kernel ends with return opwright::SUCCESS; a function that returns nothing is void";
     if (misfit == d.message.npos) continue;
     d.column = 0;  // of the generated line, not of the marker's
     d.message.erase(0, misfit);  // gcc and clang announce an assertion each in its own way
     if (d.message.ends_with('"')) d.message.pop_back();
   }
+  if (all.empty() && run.output.find("-march=") != run.output.npos)
+    for (const std::string& word : job.command)
+      if (word.starts_with("-march="))
+        return MakeError("BD018", StrCat("the compiler does not know the architecture ",
+                                         word.substr(7), ": write --march=x86-64-v3, ",
+                                         "--march=native or another name of its -march"));
   std::string message = StrCat(job.source, " does not compile");
   constexpr size_t kShown = 10;
   if (all.size() > kShown) {
@@ -162,7 +171,10 @@ Expected<Compiled> CompileObject(const Cache& cache, const CompileJob& job, bool
   for (Diagnostic& warning : compiled.warnings) warning.id = "BD025";
 
   Expected<std::string> dependencies = ReadFile(rule);
-  if (!dependencies.ok()) return WithId(dependencies.TakeError(), "BD027");
+  if (!dependencies.ok())
+    return MakeError("BD012", StrCat(command[0],
+                                     " ends with exit code 0 and has compiled nothing: "
+                                     "it is no compiler; set CXX and CC to one, or unset them"));
   std::vector<std::string> headers = ParseDependencies(*dependencies);
   std::erase(headers, job.source);
   if (!job.source.empty()) {

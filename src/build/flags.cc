@@ -155,6 +155,11 @@ class Reader {
           OPWRIGHT_RETURN_IF_ERROR(LinkerWord(word));
     } else if (flag == "-shared" || flag == "-c" || flag == "-fPIC" || flag == "-fpic") {
       // Always so.
+    } else if (flag == "-S" || flag == "-E" || flag == "-M" || flag == "-MM" ||
+               flag == "-fsyntax-only") {
+      return MakeError("BD018", StrCat("the flag ", flag,
+                                       " stops before there is an object, and a library is "
+                                       "built here: leave it out"));
     } else {
       out_.compile.push_back(flag);
       if (flag.starts_with("-fsanitize=") || flag == "-fopenmp" || flag == "--coverage")
@@ -180,10 +185,10 @@ class Reader {
         if (found.empty()) continue;
         out_.libraries.push_back(found);
         // What was found at link is found at load.
-        const std::string rpath = StrCat("-Wl,-rpath,", folder);
+        const std::string rpath = StrCat("-rpath=", folder);
         if (!found.ends_with(".a") &&
             std::find(out_.link.begin(), out_.link.end(), rpath) == out_.link.end())
-          out_.link.push_back(rpath);
+          out_.link.insert(out_.link.end(), {"-Xlinker", rpath});
         break;
       }
     }
@@ -236,7 +241,8 @@ std::vector<std::string> BaseCompileFlags(bool clang) {
                                     "-ffp-contract=off",
                                     "-fno-math-errno",
                                     "-fno-trapping-math",
-                                    "-Wall"};
+                                    "-Wall",
+                                    "-Werror=return-type"};
   // A unique symbol keeps the old code mapped when a rebuilt library is loaded; clang makes none.
   if (!clang) flags.emplace_back("-fno-gnu-unique");
   return flags;

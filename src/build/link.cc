@@ -107,17 +107,20 @@ Expected<Linked> LinkLibrary(const Cache& cache, const LinkJob& job, const Plan&
     command.insert(command.end(), words.begin(), words.end());
   };
   add(BaseLinkFlags());
-  command.push_back("-Wl,--version-script=" + script);
+  // After -Wl, a comma in a path would end it.
+  add({"-Xlinker", "--version-script=" + script});
   add(job.objects);
   add(plan.inputs.objects);
   command.push_back(*archive);
   add(plan.flags.link);
+  if (BaseName(compiler.command[0]).find("++") == std::string::npos)
+    add({"-lstdc++", "-lm"});  // CXX is the C driver, which links neither
   add({"-o", output});
 
   Linked linked;
   const std::string rule = JoinPath(scratch, "link.d");
   std::vector<std::string> listing = command;
-  listing.push_back("-Wl,--dependency-file=" + rule);
+  listing.insert(listing.end(), {"-Xlinker", "--dependency-file=" + rule});
   timespec start{};
   clock_gettime(CLOCK_REALTIME_COARSE, &start);
   Expected<Finished> run = RunProcess(listing);

@@ -76,6 +76,19 @@ Diagnostic OtherDialect(const std::string& source, const SourceScan& scan) {
       instead);
 }
 
+// A class where OPWRIGHT_FUNCTION wants a function, or the other way round: of it the compiler says
+// much, and nothing of the cause.
+Diagnostic OtherMarker(const std::string& source, const ScannedMarker& marker) {
+  const auto text = [&](bool function) {
+    return StrCat(function ? "OPWRIGHT_FUNCTION(" : "OPWRIGHT_KERNEL(", marker.op, ", ",
+                  marker.target, ")");
+  };
+  return ErrorAt("BD031", source, marker.line,
+                 StrCat(text(marker.function), ": ", marker.target,
+                        marker.function ? " is a class" : " is a function"),
+                 StrCat("write ", text(!marker.function)));
+}
+
 // One error of many: a single problem speaks for itself, several come under a heading.
 Error Together(std::vector<Diagnostic> problems, std::string heading) {
   const std::string id = problems[0].id;
@@ -140,7 +153,9 @@ class Planner {
       Error error = MakeError(
           duplicate ? "BD011" : "BD007",
           StrCat("the metadef has ", Count(static_cast<int64_t>(problems.size()), "error")));
-      error.diagnostics = std::move(problems);
+      // A warning may be the cause: a misspelt field is one, the field that is missing an error.
+      error.diagnostics = std::move(plan_.warnings);
+      error.diagnostics.insert(error.diagnostics.end(), problems.begin(), problems.end());
       return error;
     }
     for (const metadef::Operator& op : plan_.operators) {
@@ -158,6 +173,7 @@ class Planner {
 
   Status ReadSources() {
     std::vector<Diagnostic> foreign;
+    std::vector<Diagnostic> misfits;
     for (const std::string& source : plan_.inputs.sources) {
       Expected<std::string> content = ReadFile(source);
       if (!content.ok()) return WithId(content.TakeError(), "BD001");
@@ -170,6 +186,8 @@ class Planner {
       if (source.ends_with(".cu") && unit.scan.dialect == Dialect::kCpp)
         unit.scan.dialect = Dialect::kCuda;
       if (unit.scan.dialect != Dialect::kCpp) foreign.push_back(OtherDialect(source, unit.scan));
+      for (const ScannedMarker& marker : unit.scan.markers)
+        if (marker.is_misfit) misfits.push_back(OtherMarker(source, marker));
       unit.kernels = FindKernels(unit.scan, source);
       for (const ScannedFunction& function : unit.scan.functions)
         if (function.extern_c && function.defined && !function.is_static)
@@ -178,6 +196,7 @@ class Planner {
     }
     if (!foreign.empty())
       return Together(std::move(foreign), "sources that are not C++ for the CPU");
+    if (!misfits.empty()) return Together(std::move(misfits), "markers of the other kind");
     return {};
   }
 
@@ -197,6 +216,29 @@ class Planner {
   // Every operator has one kernel, and every kernel an operator.
   Status Match() {
     const bool bound = !plan_.inputs.metadefs.empty();
+    const std::vector<Kernel> kernels = AllKernels();
+    std::vector<std::string> metadefs;
+    metadefs.reserve(plan_.operators.size());
+    for (const metadef::Operator& op : plan_.operators) metadefs.push_back(op.name);
+
+    std::vector<Diagnostic> problems;
+    std::vector<std::string> found = NamesOf(kernels, &problems);
+    FindMissingKernels(found, &problems);
+    if (bound) FindMissingMetadefs(kernels, metadefs, &problems);
+    if (!problems.empty()) return Disagreement(std::move(problems));
+    if (found.empty() && plan_.functions.empty() && plan_.inputs.objects.empty())
+      return MakeError(
+          "BD022",
+          StrCat("no kernel in ", JoinAnd(plan_.inputs.sources),
+                 ": no class derives from OpKernelBase, no OPWRIGHT_KERNEL or "
+                 "OPWRIGHT_FUNCTION marker and no extern \"C\" function is there; write class ",
+                 "ElementAddKernel : public OpKernelBase for the operator element_add"));
+    plan_.names = std::move(bound ? metadefs : found);
+    return {};
+  }
+
+  // Those of the sources, less the classes that others derive from, and those of the objects.
+  std::vector<Kernel> AllKernels() {
     std::vector<Kernel> kernels;
     for (Unit& unit : plan_.units) {
       std::erase_if(unit.kernels,
@@ -215,33 +257,39 @@ class Planner {
                              0,
                              {},
                              {}});
+    return kernels;
+  }
 
-    std::vector<Diagnostic> problems;
-    std::vector<std::string> found;
+  // The operators that have a kernel. A problem is a name that is none, or that two kernels have.
+  static std::vector<std::string> NamesOf(const std::vector<Kernel>& kernels,
+                                          std::vector<Diagnostic>* problems) {
+    std::vector<std::string> names;
     for (const Kernel& kernel : kernels) {
       if (!metadef::IsSnakeName(kernel.op))
-        problems.push_back(ErrorAt(
+        problems->push_back(ErrorAt(
             "BD026", kernel.file, kernel.line, StrCat("\"", kernel.op, "\" is no operator name"),
             StrCat("write small letters, digits and _, a letter first, at most ",
                    metadef::kMaxNameLength, ": ", SnakeCase(kernel.op))));
       const auto same = std::find_if(kernels.begin(), kernels.end(),
                                      [&](const Kernel& other) { return other.op == kernel.op; });
       if (&*same != &kernel)
-        problems.push_back(
+        problems->push_back(
             ErrorAt("BD010", kernel.file, kernel.line,
                     StrCat("the operator ", kernel.op, " has a kernel already: ", What(*same),
                            " at ", same->file, same->line > 0 ? StrCat(":", same->line) : ""),
                     "remove one of them, or name its operator with OPWRIGHT_KERNEL(name, Class)"));
       else
-        found.push_back(kernel.op);
+        names.push_back(kernel.op);
     }
-    std::vector<std::string> operator_names;
-    operator_names.reserve(plan_.operators.size());
-    for (const metadef::Operator& op : plan_.operators) operator_names.push_back(op.name);
+    return names;
+  }
+
+  void FindMissingKernels(const std::vector<std::string>& found,
+                          std::vector<Diagnostic>* problems) const {
     for (const metadef::Operator& op : plan_.operators) {
       if (std::find(found.begin(), found.end(), op.name) != found.end()) continue;
       const std::string near = Nearest(op.name, found);
-      problems.push_back(ErrorAt(
+      problems->push_back(ErrorAt(
           "BD008", op.file, op.span.line,
           StrCat(
               "the operator ", op.name, " has no kernel: ",
@@ -258,33 +306,30 @@ class Planner {
                        "snake_case; OPWRIGHT_KERNEL(",
                        op.name, ", Class) says another")));
     }
+  }
+
+  void FindMissingMetadefs(const std::vector<Kernel>& kernels,
+                           const std::vector<std::string>& metadefs,
+                           std::vector<Diagnostic>* problems) const {
     for (const Kernel& kernel : kernels) {
-      if (!bound || FindOperator(kernel.op) != nullptr) continue;
-      const std::string near = Nearest(kernel.op, operator_names);
-      problems.push_back(ErrorAt(
-          "BD009", kernel.file, kernel.line,
-          StrCat(What(kernel), " is the kernel of ", kernel.op,
-                 ", which has no metadef: there are metadefs for ", JoinAnd(operator_names)),
-          near.empty() ? StrCat("add one with \"op_name\": \"", kernel.op, "\"")
-                       : StrCat("is ", near, " meant?")));
+      if (FindOperator(kernel.op) != nullptr) continue;
+      const std::string near = Nearest(kernel.op, metadefs);
+      problems->push_back(
+          ErrorAt("BD009", kernel.file, kernel.line,
+                  StrCat(What(kernel), " is the kernel of ", kernel.op,
+                         ", which has no metadef: there are metadefs for ", JoinAnd(metadefs)),
+                  near.empty() ? StrCat("add one with \"op_name\": \"", kernel.op, "\"")
+                               : StrCat("is ", near, " meant?")));
     }
-    if (!problems.empty()) {
-      Error error = Together(std::move(problems), "kernels and metadefs do not agree");
-      for (const Unit& unit : plan_.units)
-        if (unit.scan.open_brace > 0)
-          error.message += StrCat("; the brace at ", unit.source, ":", unit.scan.open_brace,
-                                  " is never closed, and what follows it was not read");
-      return error;
-    }
-    if (found.empty() && plan_.functions.empty() && plan_.inputs.objects.empty())
-      return MakeError(
-          "BD022",
-          StrCat("no kernel in ", JoinAnd(plan_.inputs.sources),
-                 ": no class derives from OpKernelBase, no OPWRIGHT_KERNEL or "
-                 "OPWRIGHT_FUNCTION marker and no extern \"C\" function is there; write class ",
-                 "ElementAddKernel : public OpKernelBase for the operator element_add"));
-    plan_.names = bound ? operator_names : found;
-    return {};
+  }
+
+  Error Disagreement(std::vector<Diagnostic> problems) const {
+    Error error = Together(std::move(problems), "kernels and metadefs do not agree");
+    for (const Unit& unit : plan_.units)
+      if (unit.scan.open_brace > 0)
+        error.message += StrCat("; the brace at ", unit.source, ":", unit.scan.open_brace,
+                                " is never closed, and what follows it was not read");
+    return error;
   }
 
   const Request& request_;

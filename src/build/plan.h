@@ -11,6 +11,7 @@
 #include "build/build.h"
 #include "build/flags.h"
 #include "build/inputs.h"
+#include "build/kernels.h"
 #include "build/source_scan.h"
 #include "metadef/metadef.h"
 

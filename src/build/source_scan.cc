@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "build/token.h"
@@ -185,6 +186,8 @@ class Scanner {
     } else if (Next(0).Is("(") && declaration_.function.empty() && !declaration_.initialised) {
       declaration_.function = token.text;
       declaration_.line = token.line;
+      // The definition of a member, a constructor among them, is no function of that name.
+      if (at_ < 2 || !tokens_[at_ - 2].Is("::")) functions_.insert(token.text);
       parameters_[token.text] = Parenthesized();
     }
   }
@@ -323,6 +326,11 @@ class Scanner {
     const std::string plain = marker.target.substr(0, marker.target.find('<'));
     const auto found = parameters_.find(plain.substr(plain.rfind(':') + 1));
     if (found != parameters_.end()) marker.parameters = found->second;
+    const bool is_function = functions_.contains(marker.target);
+    const bool is_class =
+        std::any_of(scan_.classes.begin(), scan_.classes.end(),
+                    [&](const ScannedClass& other) { return other.name == marker.target; });
+    marker.is_misfit = is_function != is_class && marker.function != is_function;
     scan_.markers.push_back(std::move(marker));
     declaration_ = {};
   }
@@ -351,6 +359,7 @@ class Scanner {
   std::vector<Open> open_;
   std::vector<Branch> branches_;
   Declaration declaration_;
+  std::set<std::string> functions_;  // those seen so far, without scope
   std::map<std::string, std::string> parameters_;  // of the functions seen so far
   SourceScan scan_;
 };
@@ -358,38 +367,5 @@ class Scanner {
 }  // namespace
 
 SourceScan ScanSource(std::string_view text) { return Scanner(text).Run(); }
-
-std::string OperatorOfClass(std::string_view class_name) {
-  constexpr std::string_view kSuffix = "Kernel";
-  if (class_name.size() > kSuffix.size() && class_name.ends_with(kSuffix))
-    class_name.remove_suffix(kSuffix.size());
-  return SnakeCase(class_name);
-}
-
-std::vector<Kernel> FindKernels(const SourceScan& scan, const std::string& file) {
-  std::vector<Kernel> kernels;
-  const auto last_part = [](std::string_view name) {
-    const size_t at = name.rfind(':');
-    return std::string(at == name.npos ? name : name.substr(at + 1));
-  };
-  for (const ScannedMarker& marker : scan.markers)
-    kernels.push_back({marker.op, marker.function ? marker.scope : marker.target, marker.function,
-                       true, false, file, marker.line, marker.target, marker.parameters});
-  for (const ScannedClass& found : scan.classes) {
-    if (std::find(found.bases.begin(), found.bases.end(), "OpKernelBase") == found.bases.end())
-      continue;
-    const std::string op = OperatorOfClass(found.name);
-    const bool marked =
-        std::any_of(scan.markers.begin(), scan.markers.end(), [&](const auto& marker) {
-          return marker.op == op || (!marker.function && last_part(marker.target) == found.name);
-        });
-    const bool base = std::any_of(scan.classes.begin(), scan.classes.end(), [&](const auto& other) {
-      return std::find(other.bases.begin(), other.bases.end(), found.name) != other.bases.end();
-    });
-    if (!marked)
-      kernels.push_back({op, found.qualified, false, false, base, file, found.line, {}, {}});
-  }
-  return kernels;
-}
 
 }  // namespace opwright::build

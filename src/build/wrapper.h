@@ -5,14 +5,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
-
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
-#include "build/source_scan.h"
+#include "build/kernels.h"
 #include "metadef/metadef.h"
 
 namespace opwright::build {

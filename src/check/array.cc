@@ -28,6 +28,24 @@ void Store(char* at, double value) {
   memcpy(at, &typed, sizeof typed);
 }
 
+// A number of those that have a density.
+double Draw(Values values, Random* random) {
+  switch (values) {
+    case Values::kWide:
+      return 8 * random->Normal();
+    case Values::kTens:
+      return random->Uniform(-40, 40);
+    case Values::kHundreds:
+      return random->Uniform(-400, 400);
+    case Values::kUnit:
+      return random->Uniform(0.05, 0.95);
+    case Values::kPositive:
+      return random->Uniform(0.5, 2);
+    default:
+      return random->Normal();
+  }
+}
+
 }  // namespace
 
 Array::Array(OpwrightDType dtype_, Shape shape_) : dtype(dtype_), shape(std::move(shape_)) {
@@ -103,6 +121,8 @@ double Epsilon(OpwrightDType dtype) {
   return dtype.bits == 64 ? 0x1p-52 : dtype.bits == 32 ? 0x1p-23 : 0x1p-10;
 }
 
+bool IsNarrow(OpwrightDType dtype) { return Epsilon(dtype) > Epsilon(kFloat32); }
+
 double LargestFinite(OpwrightDType dtype) {
   if (dtype.code == kOpwrightFloat && dtype.bits == 16) return 65504;
   return dtype.bits == 64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
@@ -154,6 +174,14 @@ const char* ValuesName(Values values) {
       return "one zero";
     case Values::kWide:
       return "values of eight times the size";
+    case Values::kTens:
+      return "values up to 40";
+    case Values::kHundreds:
+      return "values up to 400";
+    case Values::kUnit:
+      return "values between 0 and 1";
+    case Values::kNearAttrs:
+      return "values near the attributes";
     default:
       return "special values";
   }
@@ -179,21 +207,14 @@ void Fill(Array* array, Values values, int64_t limit, Random* random) {
     if (values == Values::kZeros || (values == Values::kSomeZeros && random->Bits() % 3 == 0)) {
       a.Set(i, 0);
     } else if (!is_float) {
-      a.Set(i, static_cast<double>(random->Bits() %
-                                   static_cast<uint64_t>(dtype.code == kOpwrightBool ? 2 : limit)));
-    } else if (values == Values::kWide) {
-      a.Set(i, 8 * random->Normal());
-    } else if (values == Values::kNormal || values == Values::kSomeZeros ||
-               values == Values::kOneZero) {
-      a.Set(i, random->Normal());
-    } else if (values == Values::kPositive) {
-      a.Set(i, random->Uniform(0.5, 2));
-    } else {
+      a.Set(i, static_cast<double>(random->Below(dtype.code == kOpwrightBool ? 2 : limit)));
+    } else if (values == Values::kSpecial) {
       a.Set(i, special[random->Bits() % std::size(special)]);
+    } else {
+      a.Set(i, Draw(values, random));
     }
   }
-  if (values == Values::kOneZero && is_float && a.size() > 0)
-    a.Set(static_cast<int64_t>(random->Bits() % static_cast<uint64_t>(a.size())), 0);
+  if (values == Values::kOneZero && is_float && a.size() > 0) a.Set(random->Below(a.size()), 0);
 }
 
 void Nudge(Array* array, double epsilon, double least, Random* random) {
@@ -204,6 +225,12 @@ void Nudge(Array* array, double epsilon, double least, Random* random) {
     const double step = random->Uniform(0.5, 1.5) * epsilon * std::max(least, std::fabs(value));
     array->Set(k, random->Bits() % 2 == 0 ? value + step : value - step);
   }
+}
+
+void MoveByOne(Array* array) {
+  std::vector<char>& bytes = array->bytes;
+  if (!bytes.empty())
+    std::rotate(bytes.begin(), bytes.begin() + ItemSize(array->dtype), bytes.end());
 }
 
 void FillCotangent(Array* array, Random* random) {

@@ -32,6 +32,19 @@ Shape AnyInForm(const Shape& full, Form form) {
   return shape;
 }
 
+// Which of the unknown sizes dimension k of an input has.
+size_t UnknownOf(const OpwrightParamDef& param, int32_t input, int32_t k, Tie tie) {
+  // By position from the end, as broadcasting lines dimensions up.
+  const int32_t from_end = param.num_dims - 1 - k;
+  const bool first = from_end == 1 || param.num_dims == 1;
+  const auto own = static_cast<size_t>(input);
+  if (tie == Tie::kNone) return static_cast<size_t>(from_end) + 2 * own;
+  if (tie == Tie::kPosition || (from_end > 1)) return static_cast<size_t>(from_end);
+  if (tie == Tie::kChain) return own + (first ? 0 : 1);
+  if (tie == Tie::kBackChain) return own + (first ? 1 : 0);
+  return first == (tie == Tie::kFirst) ? 0 : own + 1;
+}
+
 }  // namespace
 
 bool IsAny(const OpwrightParamDef& param) { return param.leading_any != 0 && param.num_dims == 0; }
@@ -57,10 +70,7 @@ Shape ShapeOf(const OpwrightParamDef& param, int32_t input, const Sizes& sizes, 
                ((form == Form::kKeptRow || form == Form::kRow) && !last)) {
       shape.push_back(1);
     } else {
-      // By position from the end, as broadcasting lines dimensions up.
-      const auto from_end = static_cast<size_t>(param.num_dims - 1 - k);
-      shape.push_back(At(sizes.unknown,
-                         from_end + (sizes.unknown_differ ? static_cast<size_t>(2 * input) : 0)));
+      shape.push_back(At(sizes.unknown, UnknownOf(param, input, k, sizes.tie)));
     }
   }
   return shape;

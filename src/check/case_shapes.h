@@ -4,7 +4,6 @@
 // than the others of its broadcast group.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "check/array.h"
@@ -15,16 +14,25 @@ namespace opwright::check {
 // How one input of a broadcast group is smaller than the others.
 enum class Form { kFull, kRow, kColumn, kKeptRow, kOne, kScalar };
 
+// How dimensions that are -1 are equal across inputs, of the last two of each.
+enum class Tie {
+  kPosition,  // those at the same place, from the end
+  kNone,  // each has a size of its own
+  kChain,  // the last of one and the last but one of the next: a product of matrices
+  kBackChain,
+  kFirst,  // the last but one of all
+  kLast,
+};
+
 struct Sizes {
-  std::string name;
   std::vector<int64_t> symbols;
   Shape leading;  // what "..." stands for
   int32_t shorter = -1;  // the input whose "..." stands for one dimension fewer
   Shape any;  // of inputs of any rank
   std::vector<int64_t> unknown;  // of dimension k that is -1
-  bool unknown_differ = false;  // a -1 of each input has a size of its own
-  bool optional = true;  // whether optional inputs are given
-  int64_t dynamic = 2;  // tensors of a dynamic input
+  Tie tie = Tie::kPosition;
+  uint64_t absent = 0;  // bit i: input i, which is optional, is not given
+  int64_t dynamic = 2;  // tensors of a dynamic input; at most kMostDynamic
   bool ragged = false;  // each of which has a shape of its own
 };
 

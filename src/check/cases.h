@@ -4,23 +4,46 @@
 // size where they may differ, broadcast in every way, empty, single and larger ones.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "check/array.h"
+#include "check/attrs.h"
 #include "opwright/c_api.h"
 
 namespace opwright::check {
 
 struct Case {
-  std::string name;  // "distinct dimensions"
   std::vector<std::vector<Shape>> shapes;  // of each input's tensors; none for an absent one
   Values values = Values::kNormal;
-  bool gradient = true;  // gradients are compared with differences
+  int32_t alone = -1;  // the attribute that alone has its second value; -1: by turns
+  // These second values and no others.
+  std::optional<SecondValues> fixed;
+  // One of several that are tried until one is taken: a refusal says nothing.
+  bool sought = false;
+  // Of zeros, or of one element where the operator has cases of more: a gradient that is right here
+  // is not right for that.
+  bool slight = false;
+  // One of its axes is long.
+  bool long_axis = false;
+  // Differences are those of a few elements: more would take long.
+  bool samples_few = false;
+
+  // With values beyond the usual.
+  bool is_probe() const;
+  // Whether what cannot be compared counts as left out; what is found counts in each.
+  bool counts_left_out() const { return !samples_few && !is_probe(); }
 };
 
 // Shapes that a shape rule or the kernel itself refuses may be among them.
 std::vector<Case> MakeCases(const OpwrightOpDef& def);
+
+// Tensors that a dynamic input has at most.
+constexpr int64_t kMostDynamic = 3;
+
+// "x", "xs[1]" of a dynamic one.
+std::string ItemName(const OpwrightParamDef& param, size_t item);
 
 // "x[2, 3] float32, bias[3] float32; zeros"
 std::string CaseText(const OpwrightOpDef& def, int32_t column, const Case& c);

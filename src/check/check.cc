@@ -9,22 +9,6 @@
 #include "registry/loader.h"
 
 namespace opwright::check {
-
-Verdict Report::verdict() const {
-  for (const Finding& finding : findings)
-    if (finding.severity == Severity::kError) return Verdict::kWrong;
-  Verdict verdict = operators.empty() ? Verdict::kUndecided : Verdict::kRight;
-  for (const OperatorReport& op : operators) {
-    if (op.verdict == Verdict::kWrong) return Verdict::kWrong;
-    if (op.verdict == Verdict::kUndecided) verdict = Verdict::kUndecided;
-  }
-  return verdict;
-}
-
-const char* VerdictName(Verdict verdict) {
-  return verdict == Verdict::kRight ? "right" : verdict == Verdict::kWrong ? "wrong" : "undecided";
-}
-
 namespace {
 
 // A folder is built first. The library stays in the cache until it is loaded.
@@ -61,12 +45,16 @@ Expected<Report> CheckLibrary(const std::string& path, const Options& options) {
     report.path = path;
     report.seed = options.seed;
     report.findings.push_back(std::move(*finding));
+    report.warnings = std::move(file->warnings);
     return report;
   }
   Expected<LibraryHandle> library = LoadLibrary(file->path);
   if (!library.ok()) return library.TakeError();
   Expected<Report> report = CheckLibrary(**library, options);
-  if (report.ok()) report->path = path;
+  if (report.ok()) {
+    report->path = path;
+    report->warnings = std::move(file->warnings);
+  }
   return report;
 }
 

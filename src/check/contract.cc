@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/contract.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/dtype.h"
 #include "base/text.h"
+#include "check/preempt.h"
 #include "check/threads.h"
 
 namespace opwright::check {
+namespace {
+
+// How often one part of a loop is stopped for another, and within how many instructions early is.
+constexpr uint64_t kPreemptions = 12;
+constexpr int64_t kEarly = 400;
+// Parts that wait for each other so often take turns.
+constexpr int kMostLate = 4;
+
+}  // namespace
 
 Status Contract::CallIn(Buffers* buffers, Poison poison, Bytes* results) {
   for (size_t k = 0; k < operands_.size(); ++k) {
@@ -87,6 +98,10 @@ void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Byte
       const char* const a = first[k].data() + static_cast<size_t>(i) * item;
       const char* const b = other_poison[k].data() + static_cast<size_t>(i) * item;
       if (memcmp(a, b, item) == 0) continue;
+      // Signs of zeros do not count here either; NaN may come of the poison.
+      if (IsFloat(array.dtype) && ValueOf(first[k], array.dtype, i) == 0 &&
+          ValueOf(other_poison[k], array.dtype, i) == 0)
+        continue;
       if (poison.Is(a, item) && other.Is(b, item)) {
         ++unwritten;
         if (example < 0) example = i;
@@ -111,6 +126,47 @@ void Contract::Compare(const Bytes& first, const Bytes& other_poison, const Byte
   }
 }
 
+void Contract::CheckParts(Buffers* buffers) {
+  Bytes apart;
+  std::vector<int64_t> instructions;
+  {
+    Preemption none(0, {});
+    if (!CallIn(buffers, Poison::kFirst, &apart).ok()) return;
+    instructions = none.instructions();
+  }
+  // All zero: nothing was stepped, as under a sanitizer that holds signals back.
+  if (std::none_of(instructions.begin(), instructions.end(), [](int64_t n) { return n > 0; }))
+    return;
+  Random random(instructions.size());
+  int late = 0;
+  for (uint64_t round = 0; round < kPreemptions && late < kMostLate; ++round) {
+    // Every other one early: where a part is long, what it does again and again begins there.
+    std::vector<int64_t> stops;
+    for (const int64_t all : instructions) {
+      const int64_t among = round % 2 == 0 ? std::min<int64_t>(all, kEarly) : all;
+      stops.push_back(1 + static_cast<int64_t>(random.Uniform(0, static_cast<double>(among))));
+    }
+    Preemption preemption(round, stops);
+    Bytes together;
+    if (Failed(CallIn(buffers, Poison::kFirst, &together), "with its parts at the same time"))
+      return;
+    late += preemption.late();
+    for (size_t k = 0; k < operands_.size(); ++k) {
+      if (operands_[k].access == Access::kRead) continue;
+      const int64_t at = FirstDifference(operands_[k], apart[k], together[k]);
+      if (at < 0) continue;
+      const OpwrightDType dtype = operands_[k].array->dtype;
+      recorder_.Add("CK010", Severity::kError, operands_[k].name,
+                    StrCat(what_, " of ", op_, " gives other results when ", preemption.PartsText(),
+                           " of a ParallelFor run at the same time: ",
+                           ElementText(operands_[k], at), " is ", ValueOf(together[k], dtype, at),
+                           ", one after the other it is ", ValueOf(apart[k], dtype, at)),
+                    "the parts of a ParallelFor write the same memory");
+      return;
+    }
+  }
+}
+
 bool Contract::Failed(const Status& status, const char* when) {
   if (status.ok()) return false;
   recorder_.Add("CK009", Severity::kError, "",
@@ -120,28 +176,28 @@ bool Contract::Failed(const Status& status, const char* when) {
   return true;
 }
 
-Status Contract::Run() {
-  Bytes first;
+bool Contract::RunAgain(Buffers* buffers, const Bytes& first) {
   Bytes other;
   Bytes again;
-  {
-    recorder_.Stage(what_);
-    Buffers buffers(operands_, Flush::kEnd);
-    OPWRIGHT_RETURN_IF_ERROR(CallIn(&buffers, Poison::kFirst, &first));
-    // The results are there for what follows, whatever is found from here on.
-    for (size_t k = 0; k < operands_.size(); ++k)
-      if (operands_[k].access == Access::kWrite) operands_[k].array->bytes = first[k];
-    recorder_.Stage(what_ + ", called again");
-    if (Failed(CallIn(&buffers, Poison::kOther, &other), "at the second call")) return {};
-    if (Failed(CallIn(&buffers, Poison::kFirst, &again), "at the third call")) return {};
-    Compare(first, other, again);
-    // An output that keeps what was there before differs between threads for no other reason.
-    if (!recorder_.Has("CK006") && !recorder_.Has("CK007") && !recorder_.Has("CK008") &&
-        !recorder_.Has("CK009")) {
-      recorder_.Stage(what_ + ", called by several threads");
-      CheckThreads(&recorder_, StrCat(what_, " of ", op_), operands_, invoke_, first);
-    }
+  recorder_.Stage(what_ + ", called again");
+  if (Failed(CallIn(buffers, Poison::kOther, &other), "at the second call")) return false;
+  if (Failed(CallIn(buffers, Poison::kFirst, &again), "at the third call")) return false;
+  Compare(first, other, again);
+  if (!recorder_.Has("CK006") && !recorder_.Has("CK007") && !recorder_.Has("CK008")) {
+    recorder_.Stage(what_ + ", with parts of a ParallelFor at the same time");
+    CheckParts(buffers);
   }
+  // An output that keeps what was there before differs between threads for no other reason.
+  if (!recorder_.Has("CK006") && !recorder_.Has("CK007") && !recorder_.Has("CK008") &&
+      !recorder_.Has("CK009")) {
+    recorder_.Stage(what_ + ", called by several threads");
+    CheckThreads(&recorder_, StrCat(what_, " of ", op_), operands_, invoke_,
+                 other_ ? other_() : Moved(operands_), first);
+  }
+  return true;
+}
+
+bool Contract::RunElsewhere(const Bytes& first) {
   recorder_.Stage(what_ + ", with the inputs in read-only memory");
   Buffers buffers(operands_, Flush::kBegin);
   for (size_t k = 0; k < operands_.size() && !wrote_inputs_; ++k) {
@@ -159,7 +215,7 @@ Status Contract::Run() {
     else if ((operands_[k].access == Access::kBoth || wrote_inputs_) && !bytes.empty())
       memcpy(memory.data(), bytes.data(), bytes.size());
   }
-  if (Failed(invoke_(buffers.tensors.data()), "with its data elsewhere in memory")) return {};
+  if (Failed(invoke_(buffers.tensors.data()), "with its data elsewhere in memory")) return false;
   CheckMargins(&buffers);
   CheckInputs(&buffers);
   Bytes moved(operands_.size());
@@ -177,6 +233,21 @@ Status Contract::Run() {
                          " or ", ValueOf(moved[k], dtype, at)),
                   "reads beyond its buffers, or sums in another order by alignment");
   }
+  return true;
+}
+
+Status Contract::Run() {
+  Bytes first;
+  {
+    recorder_.Stage(what_);
+    Buffers buffers(operands_, Flush::kEnd);
+    OPWRIGHT_RETURN_IF_ERROR(CallIn(&buffers, Poison::kFirst, &first));
+    // The results are there for what follows, whatever is found from here on.
+    for (size_t k = 0; k < operands_.size(); ++k)
+      if (operands_[k].access == Access::kWrite) operands_[k].array->bytes = first[k];
+    if (!RunAgain(&buffers, first)) return {};
+  }
+  if (!RunElsewhere(first)) return {};
   for (size_t k = 0; k < operands_.size(); ++k)
     if (operands_[k].access == Access::kBoth) operands_[k].array->bytes = first[k];
   return {};

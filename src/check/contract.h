@@ -16,21 +16,30 @@ namespace opwright::check {
 
 class Contract {
  public:
-  // what: "forward", "backward".
+  // what: "forward", "backward". other: for the calls at the same time; null: the same elements in
+  // another order are as valid as they were.
   Contract(Recorder* recorder, std::string op, std::string what, std::vector<Operand> operands,
-           Invoke invoke)
+           Invoke invoke, OtherValues other = nullptr)
       : recorder_(*recorder),
         op_(std::move(op)),
         what_(std::move(what)),
         operands_(std::move(operands)),
-        invoke_(std::move(invoke)) {}
+        invoke_(std::move(invoke)),
+        other_(std::move(other)) {}
 
   // The error of the first call, after which nothing more is tried. Else the results are in the
   // arrays and what was found with the recorder.
   Status Run();
 
  private:
+  // After the first call: more of them in the same memory, one after the other and at the same
+  // time. False: one failed.
+  bool RunAgain(Buffers* buffers, const Bytes& first);
+  // With the inputs in read-only memory, and all data at other addresses. False: it failed.
+  bool RunElsewhere(const Bytes& first);
   Status CallIn(Buffers* buffers, Poison poison, Bytes* results);
+  // Parts of a loop of the kernel at the same time.
+  void CheckParts(Buffers* buffers);
   void CheckMargins(Buffers* buffers);
   void CheckInputs(Buffers* buffers);
   void Compare(const Bytes& first, const Bytes& other_poison, const Bytes& again);
@@ -41,6 +50,7 @@ class Contract {
   std::string what_;
   std::vector<Operand> operands_;
   Invoke invoke_;
+  OtherValues other_;
   bool wrote_inputs_ = false;
 };
 

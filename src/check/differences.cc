@@ -13,6 +13,8 @@ namespace opwright::check {
 namespace {
 
 constexpr int kCotangents = 3;
+// Terms that cancel may have been divided by something small before, as the root of a variance.
+constexpr double kCancelled = 1024;
 
 // An output that is not finite has no slope; the others still do.
 void LeaveOutNonFinite(const ArrayLists& outputs, ArrayLists* cotangents) {
@@ -22,12 +24,20 @@ void LeaveOutNonFinite(const ArrayLists& outputs, ArrayLists* cotangents) {
         if (!std::isfinite(outputs[o][k].Get(e))) (*cotangents)[o][k].Set(e, 0);
 }
 
+// Where the terms of a long sum are of one sign, those that are missing show.
+void MakePositive(ArrayLists* cotangents) {
+  for (auto& list : *cotangents)
+    for (Array& array : list)
+      for (int64_t e = 0; e < array.size(); ++e) array.Set(e, std::fabs(array.Get(e)));
+}
+
 }  // namespace
 
 bool Differences::MakeGradients() {
   std::vector<ArrayLists> all;
-  for (int k = 0; k < kCotangents; ++k) {
+  for (int k = 0; k < (few_ ? 1 : kCotangents); ++k) {
     ArrayLists cotangents = trial_.MakeCotangents(&random_);
+    if (few_) MakePositive(&cotangents);
     LeaveOutNonFinite(trial_.outputs, &cotangents);
     cotangents_.push_back(FlatFloats(cotangents));
     gradients_.push_back(trial_.MakeGradients());
@@ -51,7 +61,8 @@ bool Differences::MakeGradients() {
 void Differences::Run() {
   recorder_.Stage("differences of the forward call");
   if (!MakeGradients()) return;
-  for (const Wanted& w : wanted_) numeric_.emplace_back(&trial_, w, cotangents_, own_, &random_);
+  for (const Wanted& w : wanted_)
+    numeric_.emplace_back(&trial_, w, cotangents_, own_, few_, &random_);
   for (size_t i = 0; i < wanted_.size(); ++i) {
     Refine(i);
     for (size_t k = 0; k < cotangents_.size(); ++k) CompareRow(i, k);
@@ -65,22 +76,44 @@ double Differences::ScaleOf(size_t wanted, size_t cotangent) const {
   return scale;
 }
 
-Judgement Differences::JudgeElement(size_t wanted, size_t cotangent, size_t k, double scale) const {
+// Outputs that are zero for all values, as the loss of one class, are a difference of equal terms.
+// So is their gradient, which has no size of its own: its terms are as large as the gradients of
+// the outputs and the inputs. Other outputs, without a gradient, do not matter.
+double Differences::FloorOf(size_t cotangent) const {
+  double size = 0;
+  for (size_t j = 0; j < own_.size.size(); ++j) {
+    const double c = cotangents_[cotangent][j];
+    if (c != 0 && own_.size[j] != 0) return 0;
+    size = std::max(size, std::fabs(c));
+  }
+  double largest = 1;
+  for (const auto& list : trial_.inputs)
+    for (const Array& array : list)
+      if (IsFloat(array.dtype)) largest = std::max(largest, array.Largest());
+  return std::min(kCancelled * own_.epsilon, RelativeTolerance(trial_.LeastFloat())) * size *
+         largest;
+}
+
+Measure Differences::MeasureOf(size_t wanted, size_t cotangent) const {
+  return {ScaleOf(wanted, cotangent), 0, FloorOf(cotangent), trial_.LeastFloat()};
+}
+
+Judgement Differences::JudgeElement(size_t wanted, size_t cotangent, size_t k,
+                                    Measure measure) const {
   const int64_t element = numeric_[wanted].elements[k];
   const auto& noise = noise_[cotangent];
-  const Measure measure = {scale, noise.empty() ? 0 : noise[wanted][static_cast<size_t>(element)],
-                           trial_.LeastFloat()};
+  if (!noise.empty()) measure.noise = noise[wanted][static_cast<size_t>(element)];
   return Judge(numeric_[wanted].slopes[cotangent][k],
                At(gradients_[cotangent], wanted_[wanted]).Get(element), measure);
 }
 
 void Differences::Refine(size_t wanted) {
-  std::vector<double> scales;
-  for (size_t c = 0; c < cotangents_.size(); ++c) scales.push_back(ScaleOf(wanted, c));
+  std::vector<Measure> measures;
+  for (size_t c = 0; c < cotangents_.size(); ++c) measures.push_back(MeasureOf(wanted, c));
   for (size_t k = 0; k < numeric_[wanted].elements.size(); ++k) {
     bool convincing = true;
     for (size_t c = 0; c < cotangents_.size() && convincing; ++c) {
-      const Judgement judged = JudgeElement(wanted, c, k, scales[c]);
+      const Judgement judged = JudgeElement(wanted, c, k, measures[c]);
       convincing = judged.right() && judged.fine();
     }
     if (!convincing) numeric_[wanted].Refine(k);
@@ -96,11 +129,11 @@ void Differences::CompareRow(size_t wanted, size_t cotangent) {
   }
   const Numeric& n = numeric_[wanted];
   const Array& gradient = At(gradients_[cotangent], wanted_[wanted]);
-  if (!n.whole) {
+  if (!n.whole && !few_) {
     row->sampled = static_cast<int64_t>(n.elements.size());
     row->sampled_of = gradient.size();
   }
-  const double scale = ScaleOf(wanted, cotangent);
+  const Measure measure = MeasureOf(wanted, cotangent);
   const bool finite = std::all_of(own_.values.begin(), own_.values.end(),
                                   [](double v) { return std::isfinite(v); });
   bool wrong = false;
@@ -108,7 +141,7 @@ void Differences::CompareRow(size_t wanted, size_t cotangent) {
   Difference clearest;
   for (size_t k = 0; k < n.elements.size(); ++k) {
     const double got = gradient.Get(n.elements[k]);
-    const Judgement judged = JudgeElement(wanted, cotangent, k, scale);
+    const Judgement judged = JudgeElement(wanted, cotangent, k, measure);
     // What is not finite may come from an output that is not, times zero.
     if (!judged.decided || (!std::isfinite(got) && !finite)) {
       ++row->skipped;
@@ -116,8 +149,8 @@ void Differences::CompareRow(size_t wanted, size_t cotangent) {
     }
     ++row->elements;
     wrong = wrong || !judged.right();
-    if (judged.right() && n.slopes[cotangent][k].smooth) {
-      factor.Add(got, judged);
+    if (judged.right() && std::isfinite(got) && n.slopes[cotangent][k].smooth) {
+      if (factor.applies()) factor.Add(got, judged, n.RoundingOf(k, cotangent));
       if (std::fabs(judged.expected) > std::fabs(clearest.expected))
         clearest = {judged.error, judged.tolerance, got, judged.expected,
                     IndexText(gradient.shape, n.elements[k])};
@@ -128,12 +161,13 @@ void Differences::CompareRow(size_t wanted, size_t cotangent) {
       row->worst = ToRecord({judged.error, judged.tolerance, got, judged.expected,
                              IndexText(gradient.shape, n.elements[k])});
   }
-  if (!wrong && factor.wrong()) {
+  // Of few elements it is luck.
+  if (!wrong && !few_ && factor.wrong()) {
     wrong = true;
     clearest.tolerance = factor.allowed() * std::fabs(clearest.expected);
     clearest.error = std::fabs(factor.value() - 1) * std::fabs(clearest.expected);
     row->worst = ToRecord(clearest);
-    row->kind = StrCat("missing factor: the elements together are ", ShortNumber(factor.value()),
+    row->kind = StrCat("missing factor: the elements together are ", FactorText(factor.value()),
                        " times what is right")
                     .c_str();
   }

@@ -16,17 +16,21 @@ namespace opwright::check {
 // trial: its outputs are those of the forward call.
 class Differences {
  public:
-  Differences(Trial* trial, Recorder* recorder, uint64_t seed)
-      : trial_(*trial), recorder_(*recorder), random_(seed), wanted_(trial->wanted()) {}
+  // few: of a few elements, for one cotangent, which is positive.
+  Differences(Trial* trial, Recorder* recorder, bool few, uint64_t seed)
+      : trial_(*trial), recorder_(*recorder), few_(few), random_(seed), wanted_(trial->wanted()) {}
 
-  // For several cotangents.
+  // Else for several cotangents.
   void Run();
 
  private:
   // False: the backward call failed.
   bool MakeGradients();
   double ScaleOf(size_t wanted, size_t cotangent) const;
-  Judgement JudgeElement(size_t wanted, size_t cotangent, size_t k, double scale) const;
+  double FloorOf(size_t cotangent) const;
+  // But for the noise, which each element has its own of.
+  Measure MeasureOf(size_t wanted, size_t cotangent) const;
+  Judgement JudgeElement(size_t wanted, size_t cotangent, size_t k, Measure measure) const;
   // More steps where one does not convince.
   void Refine(size_t wanted);
   // One input's gradients for one cotangent against its slopes.
@@ -35,6 +39,7 @@ class Differences {
 
   Trial& trial_;
   Recorder& recorder_;
+  const bool few_;
   Random random_;
   std::vector<Wanted> wanted_;
   OwnValues own_;

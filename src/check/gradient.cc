@@ -2,16 +2,38 @@
 #include "check/gradient.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
+#include <utility>
 
-#include "base/dtype.h"
 #include "base/text.h"
 #include "check/contract.h"
+#include "check/own_values.h"
 
 namespace opwright::check {
 namespace {
 
-bool Equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+// How many times what the last places of the inputs move a gradient may be off.
+constexpr double kNoise = 4;
+// Of the smallest normal number: what a step of small gradients can be told of.
+constexpr double kLeastScaled = 0x1p60;
+
+// What another order of the same sum, or another expression for the same number, may change.
+double Rounding(const Array& expected, const ArrayLists& cotangents) {
+  double terms = 0;
+  for (const auto& list : cotangents)
+    for (const Array& array : list) terms += static_cast<double>(array.size());
+  terms /= std::max(1.0, static_cast<double>(expected.size()));
+  return Epsilon(expected.dtype) * (16 + 4 * std::sqrt(terms)) * expected.Largest() +
+         4 * SmallestPositive(expected.dtype);
+}
+
+// Times a power of two, which rounds nothing that stays in the dtype's range.
+void Scale(ArrayLists* lists, int exponent) {
+  for (auto& list : *lists)
+    for (Array& array : list)
+      for (int64_t k = 0; k < array.size(); ++k) array.Set(k, std::ldexp(array.Get(k), exponent));
+}
 
 void AddOperands(const OpwrightParamDef* const* params, ArrayLists* lists, const std::string& what,
                  Access access, std::vector<Operand>* operands) {
@@ -28,6 +50,26 @@ GradientCheck::GradientCheck(Trial* trial, Recorder* recorder, uint64_t seed)
   gradients_ = trial_.MakeGradients();
 }
 
+// What a forward call saved, such as a permutation, goes with its inputs only. Where it refuses
+// them, all threads work on the same.
+Bytes GradientCheck::OtherValues() {
+  const auto move = [](ArrayLists* lists) {
+    for (auto& list : *lists)
+      for (Array& array : list) MoveByOne(&array);
+  };
+  Trial other = trial_;
+  move(&other.inputs);
+  const Trial& from = trial_.def().num_mutates == 0 && other.Forward().ok() ? other : trial_;
+  ArrayLists cotangents = cotangents_;
+  move(&cotangents);
+  Bytes bytes;
+  for (const ArrayLists* lists : {&from.inputs, &from.outputs, &std::as_const(cotangents)})
+    for (const auto& list : *lists)
+      for (const Array& array : list) bytes.push_back(array.bytes);
+  bytes.resize(bytes.size() + static_cast<size_t>(Total(CountsOf(gradients_))));
+  return bytes;
+}
+
 bool GradientCheck::Contract() {
   std::vector<Operand> operands;
   const OpwrightOpDef& def = trial_.def();
@@ -35,14 +77,20 @@ bool GradientCheck::Contract() {
   AddOperands(def.outputs, &trial_.outputs, "output", Access::kRead, &operands);
   AddOperands(def.outputs, &cotangents_, "gradient of output", Access::kRead, &operands);
   AddOperands(def.inputs, &gradients_, "gradient of input", Access::kWrite, &operands);
-  check::Contract contract(&recorder_, trial_.op().backward()->name(), "backward",
-                           std::move(operands), [this](OpwrightTensor* tensors) {
-                             return trial_.Backward(tensors, CountsOf(cotangents_),
-                                                    CountsOf(gradients_));
-                           });
+  check::Contract contract(
+      &recorder_, trial_.op().backward()->name(), "backward", std::move(operands),
+      [this](OpwrightTensor* tensors) {
+        return trial_.Backward(tensors, CountsOf(cotangents_), CountsOf(gradients_));
+      },
+      [this] { return OtherValues(); });
   const Status status = contract.Run();
   if (status.ok()) return true;
   const bool threw = status.error().id == "CL012";
+  if (!threw && CountElements(trial_.outputs) == 0) {
+    // The forward kernel was not called: it might have refused what this one refuses.
+    recorder_.Refuse(status.error().message);
+    return false;
+  }
   recorder_.Add(threw ? "CK005" : "CK013", Severity::kError, "",
                 StrCat(threw ? "the backward kernel threw: "
                              : "the backward call failed for inputs that the forward call takes: ",
@@ -50,16 +98,31 @@ bool GradientCheck::Contract() {
   return false;
 }
 
+// Only where it is asked for: it takes many calls.
+double GradientCheck::NoiseOf(size_t wanted, int64_t element) {
+  if (!noise_.has_value()) {
+    OwnValues own = MeasureOwnValues(trial_, &random_);
+    noise_ = GradientNoise(&own, cotangents_, &random_);
+  }
+  return noise_->empty() ? 0 : (*noise_)[wanted][static_cast<size_t>(element)];
+}
+
 void GradientCheck::ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id,
-                               const std::string& why, const std::string& kind) {
-  for (const Wanted& w : wanted_) {
+                               const std::string& why, const std::string& kind, bool noisy) {
+  for (size_t i = 0; i < wanted_.size(); ++i) {
+    const Wanted& w = wanted_[i];
     if (got[static_cast<size_t>(w.input)].empty()) continue;
     const Array& a = At(got, w);
     const Array& b = At(expected, w);
+    const double rounding = Rounding(b, cotangents_);
     for (int64_t k = 0; k < a.size(); ++k) {
-      if (Equal(a.Get(k), b.Get(k))) continue;
-      const Difference difference = {std::fabs(a.Get(k) - b.Get(k)), 0, a.Get(k), b.Get(k),
-                                     IndexText(a.shape, k)};
+      // Zero times infinity is none where a term is left out.
+      if (!std::isfinite(b.Get(k))) continue;
+      const double error = std::isfinite(a.Get(k)) ? std::fabs(a.Get(k) - b.Get(k)) : INFINITY;
+      if (error <= rounding) continue;
+      const double tolerance = rounding + (noisy ? kNoise * NoiseOf(i, k) : 0);
+      if (error <= tolerance) continue;
+      const Difference difference = {error, tolerance, a.Get(k), b.Get(k), IndexText(a.shape, k)};
       recorder_.Add(id, Severity::kError, StrCat("gradient of input ", trial_.NameOf(w)), why, kind,
                     &difference);
       break;
@@ -79,6 +142,7 @@ void GradientCheck::Invariance() {
   Alone();
   Unused();
   Layouts();
+  Scales();
 }
 
 void GradientCheck::Alone() {
@@ -190,6 +254,36 @@ void GradientCheck::Layouts() {
                       expanded ? "expanded (strides 0)" : "transposed in memory",
                       " gives another result than the same numbers dense"),
                "strides of the output's gradient ignored");
+  }
+}
+
+// A gradient is linear in those of the outputs: the small ones of a mean, the large ones of a
+// scaled loss.
+void GradientCheck::Scales() {
+  // Narrower floats may leave their range.
+  if (IsNarrow(trial_.LeastFloat())) return;
+  recorder_.Stage("backward, with small and with large gradients of outputs");
+  for (const int exponent : {-20, 16}) {
+    ArrayLists cotangents = cotangents_;
+    Scale(&cotangents, exponent);
+    ArrayLists got = trial_.MakeGradients();
+    if (Failed(trial_.Backward(cotangents, got), "CK013", "for other gradients of the outputs"))
+      continue;
+    Scale(&got, -exponent);
+    // What leaves the dtype's range on the way says nothing.
+    for (const Wanted& w : wanted_) {
+      Array& array = At(got, w);
+      for (int64_t k = 0; k < array.size(); ++k) {
+        const double before = At(gradients_, w).Get(k);
+        const bool left = exponent > 0 ? !std::isfinite(array.Get(k))
+                                       : std::fabs(before) < kLeastScaled * FLT_MIN;
+        if (left) array.Set(k, before);
+      }
+    }
+    ExpectSame(got, gradients_, "CK023",
+               StrCat("with the gradients of the outputs times 2^", exponent, " it is not 2^",
+                      exponent, " times what it was"),
+               "a threshold, a limit or an epsilon that does not grow with them", false);
   }
 }
 

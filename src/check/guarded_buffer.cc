@@ -25,6 +25,10 @@ struct Entry {
 constexpr int kEntries = 512;
 Entry entries[kEntries];
 
+// On each side, so that a vector load, a row or a slip of an index beyond the border faults too. Of
+// pages that are never touched only addresses are taken; where those are few, two pages do.
+constexpr size_t kMargin = 4 << 20;
+
 size_t PageSize() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
 }  // namespace
@@ -33,12 +37,17 @@ GuardedBuffer::GuardedBuffer(const std::string& name, size_t bytes, Flush flush)
   const size_t page = PageSize();
   // Empty data has no page of its own: any access is a fault.
   body_size_ = (bytes + page - 1) / page * page;
-  // Two pages on each side, so that a vector load or a short row beyond the border faults too.
-  mapped_ = body_size_ + 4 * page;
-  void* memory = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = MAP_FAILED;
+  size_t margin = 0;
+  for (const size_t wanted : {kMargin, 2 * page}) {
+    margin = wanted;
+    mapped_ = body_size_ + 2 * margin;
+    memory = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) break;
+  }
   if (memory == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<char*>(memory);
-  body_ = base_ + 2 * page;
+  body_ = base_ + margin;
   if (body_size_ > 0 && mprotect(body_, body_size_, PROT_READ | PROT_WRITE) != 0) {
     munmap(base_, mapped_);
     throw std::bad_alloc();
@@ -99,6 +108,21 @@ Place PlaceOf(const void* address) {
       return {entry.name, at - entry.data, static_cast<int64_t>(entry.size)};
   }
   return {};
+}
+
+Place NearestTo(const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  Place nearest;
+  uintptr_t least = UINTPTR_MAX;
+  for (const Entry& entry : entries) {
+    if (entry.begin.load(std::memory_order_acquire) == nullptr) continue;
+    const auto data = reinterpret_cast<uintptr_t>(entry.data);
+    const uintptr_t distance = at < data ? data - at : at - data;
+    if (distance >= least) continue;
+    least = distance;
+    nearest = {entry.name, static_cast<int64_t>(at - data), static_cast<int64_t>(entry.size)};
+  }
+  return nearest;
 }
 
 }  // namespace opwright::check

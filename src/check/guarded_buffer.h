@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory between two pages that may not be touched, with a pattern in what is left of its own
+// Memory between pages that may not be touched, with a pattern in what is left of its own
 // pages. A step outside is a fault whose address names the buffer, or a broken pattern.
 #pragma once
 
@@ -52,5 +52,7 @@ struct Place {
   int64_t size = 0;  // of the data
 };
 Place PlaceOf(const void* address);
+// The buffer whose data is nearest to an address outside of all their pages.
+Place NearestTo(const void* address);
 
 }  // namespace opwright::check

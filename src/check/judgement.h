@@ -22,6 +22,7 @@ struct Judgement {
 struct Measure {
   double scale = 0;  // the largest slope of the whole gradient
   double noise = 0;  // of the gradient's element
+  double floor = 0;  // what rounding leaves of a gradient that is zero
   OpwrightDType dtype = {};  // the least precise
 };
 
@@ -30,12 +31,15 @@ struct Measure {
 Judgement Judge(const Slope& slope, double got, const Measure& measure);
 
 // A factor that all elements have in common, which averages out what the noise of each hides in a
-// narrow dtype.
+// narrow dtype. What does not average out: the rounding of an output that many elements move, as
+// that of a loss, and of outputs of one value, which is the same.
 class CommonFactor {
  public:
   explicit CommonFactor(OpwrightDType dtype) : dtype_(dtype) {}
-  // Of an element that is right where the function is smooth.
-  void Add(double got, const Judgement& judged);
+  // In a narrow dtype only.
+  bool applies() const;
+  // Of an element that is right where the function is smooth. rounding: of its slope.
+  void Add(double got, const Judgement& judged, const RoundingByValue& rounding);
   // Whether it is not one.
   bool wrong() const;
   double value() const { return product_ / square_; }
@@ -47,6 +51,7 @@ class CommonFactor {
   double product_ = 0;  // weighted by what is known of each element
   double square_ = 0;
   double got_square_ = 0;
+  RoundingByValue rounding_;  // of the product
   int64_t elements_ = 0;
 };
 

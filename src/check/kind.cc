@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "base/text.h"
+#include "check/number_text.h"
 
 namespace opwright::check {
 namespace {
@@ -16,10 +16,8 @@ double Largest(const std::vector<double>& values) {
   return largest;
 }
 
-std::string Number(double value) {
-  char text[32];
-  snprintf(text, sizeof text, "%.4g", value);
-  return text;
+int64_t NotFinite(const std::vector<double>& values) {
+  return std::count_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); });
 }
 
 class Search {
@@ -29,11 +27,19 @@ class Search {
 
   std::string Run() const {
     if (s_.expected.empty() || s_.got.size() != s_.expected.size()) return "";
+    // Before the tests for size: a comparison with nan finds nothing.
+    if (NotFinite(s_.expected) > 0) return "";
+    if (const int64_t count = NotFinite(s_.got); count > 0)
+      return StrCat("not finite: ", count, " of ",
+                    Count(static_cast<int64_t>(s_.got.size()), "element"),
+                    count == 1 ? " is" : " are", " nan or infinite");
+    // Where the input is zero much fits by chance; other cases show what is so.
+    if (!s_.input.empty() && Largest(s_.input) == 0) return "";
     // Where all of it should be zero, anything would fit.
     if (Largest(s_.expected) == 0) return "";
     if (Largest(s_.got) == 0) return "zero: the gradient is never computed";
-    if (std::any_of(s_.got.begin(), s_.got.end(), [](double v) { return !std::isfinite(v); }))
-      return "not finite";
+    // Too little is wrong to tell one mistake from another, but for a common factor.
+    if (Same(s_.expected)) return Factor();
     for (const auto& test :
          {&Search::Factor, &Search::Transposed, &Search::Cotangent, &Search::NotReduced,
           &Search::Swapped, &Search::Missing, &Search::Part, &Search::Permuted}) {
@@ -52,6 +58,13 @@ class Search {
     return true;
   }
 
+  double Distance(const std::vector<double>& a) const {
+    double distance = 0;
+    for (size_t k = 0; k < a.size(); ++k)
+      distance = std::max(distance, std::fabs(a[k] - s_.got[k]));
+    return distance;
+  }
+
   std::string Factor() const {
     double dot = 0;
     double square = 0;
@@ -64,9 +77,11 @@ class Search {
       return s_.expected.size() == 1 && Near(s_.got[0], -s_.expected[0]) ? "sign" : "";
     std::vector<double> scaled = s_.expected;
     for (double& v : scaled) v *= factor;
-    if (!Same(scaled) || Number(factor) == "1") return "";
+    if (!Same(scaled) || FactorText(factor) == "1") return "";
+    // Near what is right each factor near one would do: it must explain nearly all of the error.
+    if (Distance(scaled) > 0.1 * Distance(s_.expected)) return "";
     if (std::fabs(factor + 1) < 1e-2) return "sign: it is the negative of what is right";
-    return StrCat("missing factor: every element is ", Number(factor), " times what is right");
+    return StrCat("missing factor: every element is ", FactorText(factor), " times what is right");
   }
 
   std::string Transposed() const {
@@ -204,6 +219,7 @@ class Search {
       if (s_.got[k] != 0) return "";
       ++zeros;
     }
+    if (zeros == 0) return "";
     return StrCat("a part of it: ", Count(static_cast<int64_t>(zeros), "element"),
                   " zero, the rest is right");
   }

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "check/child.h"
+#include "check/ending.h"
 #include "registry/loader.h"
 
 namespace opwright::check {
@@ -71,9 +72,7 @@ std::optional<Finding> ProbeLoad(const std::string& path, double timeout_seconds
                                during, " did not return");
       break;
     case Ending::kNoChild:
-      finding.id = "CK018";
-      finding.severity = Severity::kWarning;
-      finding.message = "no child process could be started to load the library in";
+      finding = Warning("CK018", StrCat(NoChildText(outcome.code), " to load the library in"));
       break;
     default:
       if (state->threw == 0) finding.id.clear();

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "check/check.h"
+#include "check/report.h"
 
 namespace opwright::check {
 

@@ -4,12 +4,21 @@
 #include <cstdio>
 
 namespace opwright::check {
+namespace {
 
-std::string ShortNumber(double value) {
+std::string Digits(double value, int count) {
   char text[40];
-  snprintf(text, sizeof text, "%.2g", value);
+  snprintf(text, sizeof text, "%.*g", count, value);
   return text;
 }
+
+}  // namespace
+
+std::string ShortNumber(double value) { return Digits(value, 2); }
+
+std::string FactorText(double value) { return Digits(value, 4); }
+
+std::string LongNumber(double value) { return Digits(value, 9); }
 
 std::string PercentText(double share) {
   char text[40];

@@ -15,9 +15,18 @@ namespace {
 constexpr int64_t kWhole = 256;
 constexpr int64_t kSample = 24;
 constexpr int64_t kEnds = 16;
+constexpr int64_t kLeastBlock = 64;
+// Where few are wanted: inputs up to this size are differentiated whole, of others so many elements
+// anywhere.
+constexpr int64_t kTiny = 8;
+constexpr int kAnywhere = 4;
+// Longer axes are long; see AddLarge and AddLongAxes of cases.cc.
+constexpr int64_t kLongestShort = 67;
 
 // The far smaller step, of the long one.
 constexpr double kFar = 0x1p-10;
+// How many steps say whether a slope grows without bound.
+constexpr size_t kEndless = 4;
 
 // Steps in units of StepOf, from small to large, that a dtype can tell apart. A period that divides
 // one of them divides no other.
@@ -71,21 +80,44 @@ bool ZerosAddUp(Trial* trial, const Wanted& wanted, const OwnValues& own, Random
   return add_up;
 }
 
-// Of many: some anywhere, and those where vector code and blocks begin and end, at the ends of the
-// whole and of each dimension.
+// Of many: some anywhere, and those where vector code and blocks begin and end, at powers of two,
+// at the ends of the whole and of each dimension.
 std::vector<int64_t> SampledElements(const Shape& shape, int64_t size, Random* random) {
-  const auto below = [&](int64_t n) {
-    return static_cast<int64_t>(random->Bits() % static_cast<uint64_t>(n));
-  };
   std::set<int64_t> found;
-  for (int64_t k = 0; k < kSample; ++k) found.insert(below(size));
+  for (int64_t k = 0; k < kSample; ++k) found.insert(random->Below(size));
   for (int64_t k = 0; k < kEnds; ++k) found.insert({k, size - 1 - k});
+  for (int64_t k = kLeastBlock; k < size; k *= 2) found.insert({k - 1, k});
   int64_t inner = 1;
   for (size_t d = shape.size(); d-- > 0; inner *= shape[d])
     for (int64_t k = 0; k < kEnds / 2; ++k) {
       const int64_t block = inner * shape[d];
-      found.insert(below(size / block) * block + (shape[d] - 1) * inner + below(inner));
+      found.insert(random->Below(size / block) * block + (shape[d] - 1) * inner +
+                   random->Below(inner));
     }
+  return {found.begin(), found.end()};
+}
+
+// On each long axis the last element and one from each power of two to the next, where blocks of
+// usual sizes begin and end, each somewhere on the other axes; the ends of the whole, and some
+// anywhere.
+std::vector<int64_t> FewElements(const Shape& shape, int64_t size, Random* random) {
+  std::set<int64_t> found = {0, size - 1};
+  for (int k = 0; k < kAnywhere; ++k) found.insert(random->Below(size));
+  int64_t inner = 1;
+  for (size_t d = shape.size(); d-- > 0; inner *= shape[d]) {
+    const int64_t length = shape[d];
+    if (length <= kLongestShort) continue;
+    const auto add = [&](int64_t at) {
+      found.insert((random->Below(size / inner / length) * length + at) * inner +
+                   random->Below(inner));
+    };
+    for (int k = 0; k < 2; ++k) add(length - 1);
+    for (int64_t first = kLeastBlock; first < length; first *= 2) {
+      const int64_t last = std::min(2 * first, length) - 1;
+      const int64_t places[] = {first, last, first + random->Below(last - first + 1)};
+      add(places[random->Below(3)]);
+    }
+  }
   return {found.begin(), found.end()};
 }
 
@@ -102,20 +134,21 @@ double RelativeTolerance(OpwrightDType dtype) {
 }
 
 Numeric::Numeric(Trial* trial, const Wanted& wanted,
-                 const std::vector<std::vector<double>>& cotangents, const OwnValues& own,
+                 const std::vector<std::vector<double>>& cotangents, const OwnValues& own, bool few,
                  Random* random)
     : trial_(*trial),
       input_(At(trial->inputs, wanted)),
       cotangents_(cotangents),
       own_(own),
       zeros_add_up_(ZerosAddUp(trial, wanted, own, random)) {
-  whole = input_.size() <= kWhole;
+  whole = input_.size() <= (few ? kTiny : kWhole);
   slopes.resize(cotangents.size());
   if (whole) {
     elements.resize(static_cast<size_t>(input_.size()));
     std::iota(elements.begin(), elements.end(), 0);
   } else {
-    elements = SampledElements(input_.shape, input_.size(), random);
+    elements = few ? FewElements(input_.shape, input_.size(), random)
+                   : SampledElements(input_.shape, input_.size(), random);
   }
   for (const int64_t element : elements) {
     const double x = input_.Get(element);
@@ -129,6 +162,10 @@ Numeric::Numeric(Trial* trial, const Wanted& wanted,
           ok && x == 0 && (!zeros_add_up_ || Unsettled(slope, samples, own_, x, cotangents[c]));
       slopes[c].push_back(slope);
     }
+    FindEndless(element);
+    moving_.emplace_back(own_.values.size());
+    for (size_t j = 0; ok && j < own_.values.size(); ++j)
+      moving_.back()[j] = Moves(samples, own_.values, j);
     if (!whole) continue;
     std::vector<double> column(own_.values.size());
     for (size_t j = 0; j < column.size(); ++j)
@@ -136,6 +173,26 @@ Numeric::Numeric(Trial* trial, const Wanted& wanted,
                    (samples.out[0][j] - samples.out[1][j]) / (samples.at[0] - samples.at[1])) /
                   3;
     jacobian.push_back(std::move(column));
+  }
+}
+
+void Numeric::FindEndless(int64_t element) {
+  if (input_.Get(element) != 0) return;
+  const OpwrightDType dtype = trial_.LeastFloat();
+  // The smallest is far above what the dtype holds at least.
+  const double shrink = SmallestPositive(dtype) > 1e-20 ? 0x1p-6 : 0x1p-20;
+  std::vector<Samples> samples;
+  for (auto& of_cotangent : slopes) {
+    if (!of_cotangent.back().unsettled) continue;
+    double scale = 1;
+    while (samples.size() < kEndless) {
+      samples.emplace_back();
+      if (!Take(element, scale, false, &samples.back())) return;
+      scale *= shrink;
+    }
+    check::FindEndless(samples, own_,
+                       cotangents_[static_cast<size_t>(&of_cotangent - slopes.data())],
+                       &of_cotangent.back());
   }
 }
 
@@ -170,6 +227,15 @@ bool Numeric::Jumps(const std::vector<bool>& moving, const std::vector<double>& 
   return own_.epsilon > 1e-5 && noise > 8 * own_.epsilon * size;
 }
 
+RoundingByValue Numeric::RoundingOf(size_t k, size_t cotangent) const {
+  RoundingByValue rounding;
+  for (size_t j = 0; j < own_.values.size(); ++j)
+    if (moving_[k][j] && std::isfinite(own_.values[j]))
+      rounding[std::fabs(own_.values[j])] += kRichardson * std::fabs(cotangents_[cotangent][j]) *
+                                             own_.noise[j] / slopes[cotangent][k].length;
+  return rounding;
+}
+
 void Numeric::Refine(size_t k) {
   const double x = input_.Get(elements[k]);
   struct Level {
@@ -178,7 +244,7 @@ void Numeric::Refine(size_t k) {
     Samples samples;
   };
   std::vector<Level> levels;
-  std::vector<bool> moving(own_.values.size());
+  std::vector<bool>& moving = moving_[k];
   for (const double scale : StepsOf(trial_.LeastFloat())) {
     Samples samples;
     if (!Take(elements[k], scale, false, &samples)) continue;
@@ -198,6 +264,7 @@ void Numeric::Refine(size_t k) {
   }
   const double size = own_.size.empty() ? 0 : *std::max_element(own_.size.begin(), own_.size.end());
   for (size_t c = 0; c < cotangents_.size(); ++c) {
+    if (slopes[c][k].endless()) continue;
     Agreement agreement;
     for (const Level& level : levels)
       agreement.Add(SlopeOf(level.samples, own_, x, cotangents_[c], &moving), level.scale);

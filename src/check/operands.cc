@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/operands.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "base/dtype.h"
@@ -49,9 +50,16 @@ double ValueOf(const std::vector<char>& bytes, OpwrightDType dtype, int64_t elem
 
 int64_t FirstDifference(const Operand& operand, const std::vector<char>& a,
                         const std::vector<char>& b) {
-  const auto item = static_cast<size_t>(ItemSize(operand.array->dtype));
-  for (size_t at = 0; at + item <= a.size(); at += item)
-    if (memcmp(a.data() + at, b.data() + at, item) != 0) return static_cast<int64_t>(at / item);
+  const OpwrightDType dtype = operand.array->dtype;
+  const auto item = static_cast<size_t>(ItemSize(dtype));
+  for (int64_t k = 0; k < operand.array->size(); ++k) {
+    const size_t at = static_cast<size_t>(k) * item;
+    if (memcmp(a.data() + at, b.data() + at, item) == 0) continue;
+    if (!IsFloat(dtype)) return k;
+    const double x = ValueOf(a, dtype, k);
+    const double y = ValueOf(b, dtype, k);
+    if (x != y && !(std::isnan(x) && std::isnan(y))) return k;
+  }
   return -1;
 }
 

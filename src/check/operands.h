@@ -49,7 +49,8 @@ void Fill(GuardedBuffer* memory, OpwrightDType dtype, Poison poison);
 
 double ValueOf(const std::vector<char>& bytes, OpwrightDType dtype, int64_t element);
 
-// The first element of an operand that differs, or -1.
+// The first element of an operand whose value differs, or -1. The signs of zeros and NaN do not
+// count: a largest one may take either from any part of a loop.
 int64_t FirstDifference(const Operand& operand, const std::vector<char>& a,
                         const std::vector<char>& b);
 

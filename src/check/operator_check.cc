@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One operator: which gradients are due, every case of every dtype column in a child of its own,
-// and how those ended.
+// One operator: every case of every dtype column in a child of its own, and when to stop.
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "base/dtype.h"
-#include "base/dtype_name.h"
 #include "base/text.h"
+#include "check/attrs.h"
+#include "check/case_attrs.h"
+#include "check/case_list.h"
+#include "check/case_multiples.h"
 #include "check/check.h"
+#include "check/ending.h"
+#include "check/gradient_due.h"
+#include "check/gradient_rows.h"
 #include "check/run_case.h"
+#include "check/smaller_case.h"
 #include "check/tally.h"
+#include "check/whole_calls.h"
 #include "registry/library.h"
 
 namespace opwright::check {
@@ -18,31 +28,12 @@ namespace {
 
 // After so many ended children the rest would say the same.
 constexpr int kMostCrashes = 8;
-
-// A backward operator by its names, to which no operator of its library is bound: what is said of
-// it; "" for any other.
-std::string LoneBackwardText(const Operator& op) {
-  constexpr std::string_view kGrad = "_grad";
-  const OpwrightOpDef& def = op.def();
-  const std::string_view name = def.name;
-  const auto is_gradient = [](const OpwrightParamDef* param) {
-    return std::string_view(param->name).starts_with("grad_");
-  };
-  if (!name.ends_with(kGrad) || def.num_outputs == 0 ||
-      std::none_of(def.inputs, def.inputs + def.num_inputs, is_gradient) ||
-      !std::all_of(def.outputs, def.outputs + def.num_outputs, is_gradient))
-    return "";
-  for (const auto& other : op.library().operators())
-    if (other->backward() == &op) return "";
-  const std::string_view forward = name.substr(0, name.size() - kGrad.size());
-  return StrCat(
-      "a backward operator by its names: what it computes cannot be checked without its "
-      "forward operator ",
-      forward,
-      op.library().Find(forward) != nullptr
-          ? StrCat(", whose metadef does not name it: write \"gradient\": \"", name, "\"")
-          : std::string(", which is not in the library: build both together"));
-}
+// And after so many cases without the time to judge them.
+constexpr int kMostSlow = 2;
+// Accepted cases that are run again for one value of an attribute.
+constexpr size_t kMostAgain = 8;
+// With a tensor of more elements than that a smaller one is tried first.
+constexpr int64_t kMany = 5000;
 
 class OperatorCheck {
  public:
@@ -53,163 +44,233 @@ class OperatorCheck {
   OperatorReport Run() {
     if (!op_.has_metadef()) {
       tally_.report.verdict = Verdict::kUndecided;
-      tally_.report.note = "no metadef: nothing says what its inputs are";
+      tally_.report.note =
+          "no metadef: nothing says what its inputs are; build the library with its op.json";
       return std::move(tally_.report);
     }
-    PrepareRows();
+    gradient_column_ = PrepareRows(op_, &tally_);
     RunCases();
-    tally_.Judge();
+    tally_.Judge(def());
     return std::move(tally_.report);
   }
 
  private:
   const OpwrightOpDef& def() const { return op_.def(); }
 
-  void PrepareRows() {
-    tally_.report.note = LoneBackwardText(op_);
-    const std::string missing = op_.MissingBackward();
-    if (!missing.empty())
-      tally_.report.note =
-          StrCat("its backward operator ", missing,
-                 " is not in the library: its gradient cannot be checked, and asking "
-                 "for one is an error [GR001]");
-    tally_.undecided = !tally_.report.note.empty();
-    if (op_.backward() == nullptr) {
-      if (tally_.report.note.empty()) tally_.report.note = "no gradient: forward only";
-      return;
-    }
-    tally_.report.backward = op_.backward()->name();
-    gradient_column_ = WidestColumn(op_, true);
-    tally_.undecided = tally_.undecided || gradient_column_ < 0;
-    for (const RowName& name : RowsOf(def())) {
-      GradientRow row;
-      row.input = name.name;
-      bool any_float = false;
-      for (int32_t c = 0; c < def().num_columns; ++c)
-        any_float = any_float || IsFloat(def().inputs[name.input]->dtypes[c]);
-      if (!any_float) {
-        row.reason = StrCat(DTypeName(def().inputs[name.input]->dtypes[0]), ": no gradient is due");
-      } else if (!GivesGradient(*op_.gradient(), name.input)) {
-        row.reason = StrCat(tally_.report.backward,
-                            " gives none for it: asking for one is an error [GR002]");
-      } else if (gradient_column_ < 0) {
-        row.reason = StrCat(tally_.report.backward, " has no dtype column for those of ",
-                            tally_.report.name);
-      } else {
-        row.dtype = DTypeName(def().inputs[name.input]->dtypes[gradient_column_]);
-        if (!IsFloat(def().inputs[name.input]->dtypes[gradient_column_]))
-          row.reason = StrCat(row.dtype, ": no gradient is due");
-      }
-      tally_.report.rows.push_back(std::move(row));
-    }
-    tally_.Begin();
-    for (int32_t c = 0; c < def().num_columns; ++c) {
-      if (HasGradientColumn(op_, c) || !HasFloat(c)) continue;
-      Finding finding;
-      finding.id = "CK017";
-      finding.severity = Severity::kWarning;
-      finding.case_text = ColumnText(c);
-      finding.message =
-          StrCat(tally_.report.backward, " has no dtype column for ", ColumnText(c), ", which ",
-                 tally_.report.name, " takes: the backward call raises there");
-      tally_.report.findings.push_back(std::move(finding));
-    }
-  }
-
-  bool HasFloat(int32_t column) const {
-    for (int32_t i = 0; i < def().num_inputs; ++i)
-      if (IsFloat(def().inputs[i]->dtypes[column])) return true;
-    return false;
-  }
-
-  std::string ColumnText(int32_t column) const {
-    std::vector<std::string> names;
-    for (int32_t i = 0; i < def().num_inputs; ++i)
-      names.push_back(DTypeName(def().inputs[i]->dtypes[column]));
-    return StrCat("(", Join(names, ", "), ")");
-  }
-
   void RunCases() {
     const std::vector<Case> cases = MakeCases(def());
-    const int32_t widest = WidestColumn(op_, false);
-    // The column in which differences are taken comes first: its findings say most.
-    std::vector<int32_t> order = {gradient_column_ >= 0 ? gradient_column_ : widest};
+    const int32_t reference = gradient_column_ >= 0 ? gradient_column_ : WidestColumn(op_, false);
+    // It comes first: its findings say most.
+    std::vector<int32_t> order = {reference};
     for (int32_t c = 0; c < def().num_columns; ++c)
-      if (c != order[0]) order.push_back(c);
+      if (c != reference) order.push_back(c);
     void* const shared = MapShared(sizeof(CaseRecord));
     for (const int32_t column : order) {
-      Columns columns{column, gradient_column_ >= 0 ? gradient_column_ : widest, gradient_column_,
+      Columns columns{column, reference, gradient_column_,
                       op_.backward() != nullptr && HasGradientColumn(op_, column)};
-      for (size_t k = 0; k < cases.size() && ended_ < kMostCrashes && !hangs_; ++k)
-        RunOne(columns, cases[k], k, shared);
+      known_.clear();
+      for (size_t k = 0; k < cases.size() && MayGoOn(); ++k)
+        if (IsTried(def(), columns, cases[k])) RunOne(columns, cases[k], k, shared);
+      if (column == reference) {
+        size_t number = cases.size();
+        Seek(columns, &number, shared);
+        RunMissingValues(columns, number, shared);
+      }
+      for (const auto& [number, c] : sought_)
+        if (column != reference && MayGoOn()) RunOne(columns, c, number, shared);
+      if (ended_ == 0) RunAfterOthers(columns, shared);
+      if (ended_ == 0) RunInterrupted(columns, shared);
     }
     UnmapShared(shared, sizeof(CaseRecord));
   }
 
-  void RunOne(const Columns& columns, const Case& c, size_t number, void* shared) {
+  bool MayGoOn() const { return ended_ < kMostCrashes && !hangs_ && too_slow_ < kMostSlow; }
+
+  // Of an operator that refuses shapes: those that it may want, until any two named dimensions have
+  // differed, or until one was taken.
+  void Seek(const Columns& columns, size_t* number, void* shared) {
+    if (tally_.report.cases_refused == 0) return;
+    for (const DimPair& pair : PairsOfDims(def())) {
+      const auto differ = [&](const Known& known) { return Differ(def(), pair, known.c); };
+      if (std::any_of(accepted_.begin(), accepted_.end(), differ)) continue;
+      if (pair.larger < pair.smaller) SeekOne(columns, CasesOfEqual(def(), pair), number, shared);
+      SeekOne(columns, CasesOfMultiple(def(), pair), number, shared);
+    }
+    for (const int64_t multiple : UsualMultiples(def()))
+      if (accepted_.empty()) SeekOne(columns, CasesOfMultiples(def(), multiple), number, shared);
+  }
+
+  void SeekOne(const Columns& columns, const std::vector<Case>& cases, size_t* number,
+               void* shared) {
+    const size_t accepted = accepted_.size();
+    for (Case c : cases) {
+      if (accepted_.size() > accepted || !MayGoOn()) return;
+      c.sought = true;
+      RunOne(columns, c, *number, shared);
+      if (accepted_.size() > accepted) sought_.emplace_back(*number, c);
+      ++*number;
+    }
+  }
+
+  // Which values of attributes a case has goes by turns: an operator that accepts few shapes may
+  // not have met each, or in too few cases.
+  void RunMissingValues(const Columns& columns, size_t number, void* shared) {
+    for (const AttrValue& value : tally_.attrs.Missing(def())) {
+      const SecondValues alone = {value.second ? value.bit() : 0};
+      const std::vector<Known> accepted = accepted_;
+      size_t again = 0;
+      for (Known other : accepted) {
+        const bool has_second = (other.second.which & value.bit()) != 0;
+        if (has_second == value.second) continue;
+        if (++again > kMostAgain) break;
+        other.second.which ^= value.bit();
+        RunMissing(columns, value, other, shared);
+        if (other.second.which != alone.which) {
+          other.second.which = alone.which;
+          RunMissing(columns, value, other, shared);
+        }
+      }
+      const OpwrightAttr attr = MakeAttrs(def(), alone)[static_cast<size_t>(value.attr)];
+      if (attr.type != kOpwrightAttrInt) continue;
+      for (const Case& c : CasesOfMultiples(def(), attr.value.i))
+        RunMissing(columns, value, {c, SeedOf(number++), alone, {}}, shared);
+    }
+  }
+
+  void RunMissing(const Columns& columns, const AttrValue& value, const Known& known,
+                  void* shared) {
+    if (tally_.attrs.IsMetOften(value) || !MayGoOn()) return;
+    Case c = known.c;
+    c.fixed = known.second;
+    if (LargestOf(c) > kMany) {
+      const int times = tally_.attrs.Times(value);
+      (void)RunWithin(columns, SmallerCase(c), known.seed, shared);
+      if (tally_.attrs.Times(value) > times || !MayGoOn()) return;
+      c.samples_few = true;
+    }
+    (void)RunWithin(columns, c, known.seed, shared);
+  }
+
+  uint64_t SeedOf(size_t number) const { return options_.seed * 1000003 + number; }
+
+  // The smallest case after the largest, and the other way round: each child so far has met one
+  // size only.
+  void RunAfterOthers(const Columns& columns, void* shared) {
+    const auto [least, most] = std::minmax_element(known_.begin(), known_.end(), &HasFewer);
+    if (least == most || !HasFewer(*least, *most)) return;
+    for (const auto& [before, after] : {std::pair(*least, *most), std::pair(*most, *least)})
+      if (ended_ == 0)
+        RunKnown(columns, after, shared,
+                 [&](Recorder* recorder) { RunAfter(op_, columns, before, after, recorder); });
+  }
+
+  // The first case is of an ordinary size, which a call goes through while it is counted.
+  void RunInterrupted(const Columns& columns, void* shared) {
+    if (known_.empty() || HasFound("CK010")) return;
+    RunKnown(columns, known_[0], shared,
+             [&](Recorder* recorder) { RunWholeCalls(op_, columns, known_[0], recorder); });
+  }
+
+  bool HasFound(const std::string& id) const {
+    const std::vector<Finding>& findings = tally_.report.findings;
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& finding) { return finding.id == id; });
+  }
+
+  static bool HasFewer(const Known& a, const Known& b) { return ElementsOf(a.c) < ElementsOf(b.c); }
+
+  // Of a slow operator, as far as there is time.
+  void RunKnown(const Columns& columns, const Known& known, void* shared,
+                const std::function<void(Recorder*)>& body) {
+    const auto [record, outcome] = InChild(shared, body);
+    const std::string text = TextOf(columns, known.c, *record);
+    tally_.Take(*record, known.c, text);
+    if (outcome.ending != Ending::kFinished && outcome.ending != Ending::kTooSlow)
+      TakeEnding(outcome, record->state, text);
+  }
+
+  std::pair<CaseRecord*, Outcome> InChild(void* shared,
+                                          const std::function<void(Recorder*)>& body) {
     memset(shared, 0, sizeof(CaseRecord));
     auto* record = static_cast<CaseRecord*>(shared);
     const Outcome outcome = RunInChild(&record->state, options_.timeout_seconds, [&] {
       Recorder recorder(record);
-      RunCase(op_, columns, c, options_.seed * 1000003 + number, &recorder);
+      body(&recorder);
     });
-    const std::string second_values = record->second_values.chars;
-    const std::string text = StrCat(CaseText(def(), columns.column, c),
-                                    second_values.empty() ? "" : "; ", second_values);
-    tally_.Take(*record, text);
+    return {record, outcome};
+  }
+
+  std::string TextOf(const Columns& columns, const Case& c, const CaseRecord& record) const {
+    const std::string second_values = record.second_values.chars;
+    return StrCat(CaseText(def(), columns.column, c), second_values.empty() ? "" : "; ",
+                  second_values);
+  }
+
+  // An operator whose time grows faster than its inputs is tried with smaller ones.
+  void RunOne(const Columns& columns, const Case& c, size_t number, void* shared) {
+    if (!smaller_.contains(number) && RunWithin(columns, c, SeedOf(number), shared)) return;
+    const Case& smaller = smaller_.try_emplace(number, SmallerCase(c)).first->second;
+    if (smaller.shapes != c.shapes && RunWithin(columns, smaller, SeedOf(number), shared)) return;
+    tally_.undecided = true;
+    ++too_slow_;
+    Finding finding = FindingOfSlow(options_.timeout_seconds);
+    finding.case_text = CaseText(def(), columns.column, c);
+    tally_.AddFinding(std::move(finding));
+  }
+
+  // False: there was no time for all of its calls.
+  bool RunWithin(const Columns& columns, Case c, uint64_t seed, void* shared) {
+    const auto [record, outcome] =
+        InChild(shared, [&](Recorder* recorder) { RunCase(op_, columns, c, seed, recorder); });
+    c.values = record->values;
+    const std::string text = TextOf(columns, c, *record);
+    if (outcome.ending == Ending::kTooSlow) {
+      tally_.TakeUnfinished(*record, c, text);
+      return false;
+    }
+    tally_.Take(*record, c, text);
+    if (record->results.chars[0] != 0 && record->empty == 0)
+      known_.push_back({c, seed, record->second, record->results.chars});
     if (outcome.ending == Ending::kFinished && record->state.threw == 0) {
-      if (record->refused != 0) {
-        ++tally_.report.cases_refused;
-        const std::string reason = record->refusal.chars;
-        if (tally_.report.refusals.size() < 8 &&
-            std::find(tally_.report.refusals.begin(), tally_.report.refusals.end(), reason) ==
-                tally_.report.refusals.end())
-          tally_.report.refusals.push_back(reason);
-      } else {
-        ++tally_.report.cases_run;
-        tally_.judged += record->empty == 0;
-      }
-      return;
+      TakeFinished(*record, c, seed);
+      return true;
     }
     ++tally_.judged;
     TakeEnding(outcome, record->state, text);
+    return true;
+  }
+
+  void TakeFinished(const CaseRecord& record, const Case& c, uint64_t seed) {
+    tally_.attrs.Take(record, c);
+    if (record.refused == 0) {
+      ++tally_.report.cases_run;
+      tally_.judged += record.empty == 0;
+      if (record.empty == 0 && !c.slight && !c.long_axis && !c.fixed)
+        accepted_.push_back({c, seed, record.second, {}});
+      return;
+    }
+    // These values or shapes may be refused.
+    if (c.fixed || c.sought) return;
+    ++tally_.report.cases_refused;
+    const std::string reason = record.refusal.chars;
+    std::vector<std::string>& refusals = tally_.report.refusals;
+    if (refusals.size() < 8 &&
+        std::find(refusals.begin(), refusals.end(), reason) == refusals.end())
+      refusals.push_back(reason);
   }
 
   void TakeEnding(const Outcome& outcome, const ChildState& state, const std::string& text) {
-    Finding finding;
+    Finding finding = FindingOfEnding(outcome, state, tally_.report.name, options_.timeout_seconds);
     finding.case_text = text;
-    const std::string during = StrCat(" during ", state.stage.chars);
     switch (outcome.ending) {
-      case Ending::kCrashed: {
-        ++tally_.report.cases_run;
-        const std::string fault = FaultText(state.crash, &finding.kind);
-        finding.id = fault.empty()                       ? "CK002"
-                     : finding.kind == "writes an input" ? "CK008"
-                                                         : "CK001";
-        finding.argument = state.crash.buffer.chars;
-        finding.message =
-            StrCat(tally_.report.name, " crashed with ", SignalText(outcome.code), during, fault);
-        break;
-      }
+      case Ending::kTimedOut:
+        hangs_ = true;
+        [[fallthrough]];
+      case Ending::kCrashed:
       case Ending::kExited:
         ++tally_.report.cases_run;
-        finding.id = "CK003";
-        finding.message = StrCat(tally_.report.name, " ended the process with status ",
-                                 outcome.code, during, "; a kernel must never call exit()");
-        break;
-      case Ending::kTimedOut:
-        ++tally_.report.cases_run;
-        hangs_ = true;
-        finding.id = "CK004";
-        finding.message = StrCat(tally_.report.name, " did not return within ",
-                                 options_.timeout_seconds, " s", during);
         break;
       default:
-        finding.id = "CK018";
-        finding.severity = Severity::kWarning;
-        finding.message = outcome.ending == Ending::kNoChild
-                              ? "no child process could be started"
-                              : StrCat("the check ran out of memory", during);
         tally_.undecided = true;
     }
     ++ended_;
@@ -219,9 +280,14 @@ class OperatorCheck {
   Operator& op_;
   const Options& options_;
   Tally tally_;
+  std::vector<Known> known_;  // of the column
+  std::vector<Known> accepted_;  // cases of several elements, without their results
+  std::vector<std::pair<size_t, Case>> sought_;  // those that were sought, by number
   int32_t gradient_column_ = -1;
   int ended_ = 0;
   bool hangs_ = false;
+  std::map<size_t, Case> smaller_;  // of the cases, by number, that take too long
+  int too_slow_ = 0;  // also then
 };
 
 }  // namespace

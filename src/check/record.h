@@ -6,8 +6,10 @@
 #include <string>
 
 #include "base/error.h"
-#include "check/check.h"
+#include "check/array.h"
+#include "check/attrs.h"
 #include "check/child.h"
+#include "check/report.h"
 
 namespace opwright::check {
 
@@ -50,6 +52,11 @@ struct CaseRecord {
   int32_t refused;  // by the metadef's rules or by the kernel; nothing was judged
   Text<512> refusal;
   Text<256> second_values;  // of attributes, that the operator was tried with
+  SecondValues second;  // the same
+  uint64_t refused_first;  // bit i: the kernel refused the first value of attribute i
+  uint64_t refused_second;
+  Values values;  // that it was tried with: it may have refused those of the case
+  Text<72> results;  // a hash of what the case gave; "" where calls that are alike differ
   int32_t empty;  // no output has an element: no kernel was called
   int32_t num_findings;
   FindingRecord findings[kFindings];
@@ -67,7 +74,16 @@ class Recorder {
            const std::string& message, const std::string& kind = "",
            const Difference* difference = nullptr);
   bool Has(const char* id) const;
-  void SetSecondValues(const std::string& text) { record_.second_values = text.c_str(); }
+  void SetTried(Values values, const SecondValues& second, const std::string& text) {
+    record_.values = values;
+    record_.second = second;
+    record_.second_values = text.c_str();
+  }
+  void RefuseAttrs(const SecondValues& second) {
+    record_.refused_first |= ~second.which;
+    record_.refused_second |= second.which;
+  }
+  void SetResults(const std::string& hash) { record_.results = hash.c_str(); }
   void SetEmpty(bool empty) { record_.empty = empty ? 1 : 0; }
   RowRecord* Row(int32_t index) {
     return index < CaseRecord::kRows ? &record_.rows[index] : nullptr;

@@ -5,7 +5,7 @@
 
 #include "base/ids.h"
 #include "base/text.h"
-#include "check/check.h"
+#include "check/report.h"
 
 namespace opwright::check {
 namespace {
@@ -42,10 +42,8 @@ std::string RowJson(const GradientRow& row) {
 
 std::string FindingJson(const Finding& f) {
   const ErrorId* id = FindErrorId(f.id);
-  return StrCat("{\"id\": ", JsonQuote(f.id), ", \"severity\": ",
-                f.severity == Severity::kError     ? "\"error\""
-                : f.severity == Severity::kWarning ? "\"warning\""
-                                                   : "\"note\"",
+  return StrCat("{\"id\": ", JsonQuote(f.id),
+                ", \"severity\": ", JsonQuote(SeverityName(f.severity)),
                 ", \"argument\": ", JsonQuote(f.argument), ", \"case\": ", JsonQuote(f.case_text),
                 ", \"cases\": ", f.cases, ", \"message\": ", JsonQuote(f.message),
                 ", \"kind\": ", JsonQuote(f.kind),
@@ -72,16 +70,45 @@ std::string OperatorJson(const OperatorReport& op) {
                 ",\n     \"findings\": ", FindingsJson(op.findings), "}");
 }
 
+// A report, and what takes its place where nothing was checked, have the same members.
+struct Members {
+  const std::string& path;
+  Verdict verdict;
+  uint64_t seed;
+  std::vector<std::string> errors;
+  std::vector<std::string> warnings;
+  std::string findings;
+  std::vector<std::string> operators;
+};
+
+std::string Document(const Members& members) {
+  return StrCat("{\n  \"path\": ", JsonQuote(members.path), ",\n  \"verdict\": \"",
+                VerdictName(members.verdict), "\",\n  \"seed\": ", members.seed,
+                ",\n  \"errors\": ", List(members.errors),
+                ",\n  \"warnings\": ", List(members.warnings),
+                ",\n  \"findings\": ", members.findings,
+                ",\n  \"operators\": ", List(members.operators), "\n}\n");
+}
+
 }  // namespace
 
 std::string RenderJson(const Report& report) {
-  std::vector<std::string> operators;
-  for (const OperatorReport& op : report.operators) operators.push_back(OperatorJson(op));
-  return StrCat("{\n  \"path\": ", JsonQuote(report.path), ",\n  \"verdict\": \"",
-                VerdictName(report.verdict()),
-                "\",\n  \"seed\": ", static_cast<int64_t>(report.seed),
-                ",\n  \"findings\": ", FindingsJson(report.findings),
-                ",\n  \"operators\": ", List(operators), "\n}\n");
+  Members members{report.path, report.verdict(), report.seed, {}, {}, FindingsJson(report.findings),
+                  {}};
+  for (const OperatorReport& op : report.operators) members.operators.push_back(OperatorJson(op));
+  for (const Diagnostic& warning : report.warnings)
+    members.warnings.push_back(DiagnosticJson(warning));
+  return Document(members);
+}
+
+std::string RenderJson(const std::string& path, uint64_t seed, const Error& error) {
+  const Diagnostic whole = {error.id, Severity::kError, path, 0, 0, 0, error.message, ""};
+  Members members{path, Verdict::kUndecided, seed, {DiagnosticJson(whole)},
+                  {},   FindingsJson({}),    {}};
+  for (const Diagnostic& d : error.diagnostics)
+    (d.severity == Severity::kWarning ? members.warnings : members.errors)
+        .push_back(DiagnosticJson(d));
+  return Document(members);
 }
 
 }  // namespace opwright::check

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The verdict for people: short when all is right, otherwise what is wrong, where, and what to do.
-#include <cstdio>
 #include <set>
 
 #include "base/ids.h"
 #include "base/text.h"
-#include "check/check.h"
 #include "check/number_text.h"
+#include "check/report.h"
 
 namespace opwright::check {
 namespace {
 
-std::string Number(double value) {
-  char text[40];
-  snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
-
 std::string DifferenceText(const Difference& d) {
   return StrCat("largest error ", ShortNumber(d.error), " (", ShortNumber(d.tolerance),
-                " allowed) at ", d.index, ": got ", Number(d.got), ", expected ",
-                Number(d.expected));
+                " allowed) at ", d.index, ": got ", LongNumber(d.got), ", expected ",
+                LongNumber(d.expected));
 }
 
 std::string RowText(const GradientRow& row) {
@@ -100,11 +93,13 @@ std::string LibraryText(const std::vector<Finding>& findings) {
 }  // namespace
 
 std::string RenderText(const Report& report) {
-  std::string text = LibraryText(report.findings);
+  std::string text;
+  for (const Diagnostic& warning : report.warnings) text += Render(warning) + "\n";
+  text += LibraryText(report.findings);
   for (const OperatorReport& op : report.operators) text += OperatorText(op);
   return text + StrCat(report.path, ": ", VerdictName(report.verdict()), ", ",
                        Count(static_cast<int64_t>(report.operators.size()), "operator"), ", seed ",
-                       static_cast<int64_t>(report.seed), "\n");
+                       report.seed, "\n");
 }
 
 }  // namespace opwright::check

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/dtype.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "check/column.h"
 #include "check/contract.h"
@@ -13,13 +15,6 @@
 namespace opwright::check {
 namespace {
 
-int64_t Elements(const ArrayLists& lists) {
-  int64_t n = 0;
-  for (const auto& list : lists)
-    for (const Array& array : list) n += array.size();
-  return n;
-}
-
 std::vector<Operand> ForwardOperands(Trial* trial) {
   std::vector<Operand> operands;
   const OpwrightOpDef& def = trial->def();
@@ -27,14 +22,11 @@ std::vector<Operand> ForwardOperands(Trial* trial) {
                        bool output) {
     for (size_t i = 0; i < lists->size(); ++i) {
       for (size_t k = 0; k < (*lists)[i].size(); ++k) {
-        const bool many = params[i]->kind == kOpwrightDynamic;
-        operands.push_back(
-            {StrCat(what, params[i]->name,
-                    many ? StrCat("[", static_cast<int64_t>(k), "]") : std::string()),
-             output                                  ? Access::kWrite
-             : Mutates(def, static_cast<int32_t>(i)) ? Access::kBoth
-                                                     : Access::kRead,
-             &(*lists)[i][k]});
+        operands.push_back({StrCat(what, ItemName(*params[i], k)),
+                            output                                  ? Access::kWrite
+                            : Mutates(def, static_cast<int32_t>(i)) ? Access::kBoth
+                                                                    : Access::kRead,
+                            &(*lists)[i][k]});
       }
     }
   };
@@ -88,64 +80,168 @@ void LeaveOutOutputs(Trial* trial, Recorder* recorder) {
 }
 
 // A backward call that uses what the last forward call left behind gets that of other values.
-void ForgetForward(const Trial& trial, const Case& c, uint64_t seed, SecondValues second,
+void ForgetForward(const Trial& trial, const Case& c, uint64_t seed, const SecondValues& second,
                    Recorder* recorder) {
   recorder->Stage("forward, with other values");
   Trial other(trial.op(), trial.column(), c, seed ^ 0x165667b1u, second);
   if (other.MakeOutputs().ok()) (void)other.Forward();
 }
 
-// False when the operator refuses second values of attributes, which is its right.
-bool RunWith(SecondValues second, Operator& op, const Columns& columns, const Case& c,
-             uint64_t seed, Recorder* recorder) {
+// What the forward call and its backward call give, as a hash. The outputs are made.
+Expected<std::string> ResultsOf(Trial* trial, bool has_gradient, uint64_t seed) {
+  OPWRIGHT_RETURN_IF_ERROR(trial->Forward());
+  ArrayLists gradients;
+  if (has_gradient) {
+    Random random(seed ^ 0x1b873593u);
+    ArrayLists cotangents = trial->MakeCotangents(&random);
+    gradients = trial->MakeGradients();
+    OPWRIGHT_RETURN_IF_ERROR(trial->Backward(cotangents, gradients));
+  }
+  std::string bytes;
+  for (const ArrayLists* lists : {&trial->outputs, &gradients})
+    for (const auto& list : *lists)
+      for (const Array& array : list) bytes.append(array.bytes.data(), array.bytes.size());
+  return Sha256Hex(bytes);
+}
+
+// Of a case whose calls, which have been between guard pages, give the same bits each time.
+void KeepResults(Trial* trial, bool has_gradient, uint64_t seed, Recorder* recorder) {
+  for (const char* id : {"CK001", "CK006", "CK007", "CK008", "CK009", "CK010", "CK011"})
+    if (recorder->Has(id)) return;
+  if (trial->def().num_mutates > 0) return;
+  recorder->Stage("forward and backward, once more");
+  Expected<std::string> results = ResultsOf(trial, has_gradient, seed);
+  if (results.ok()) recorder->SetResults(*results);
+}
+
+// Elements of the outputs of long axes, two of which may meet in one output.
+constexpr int64_t kMostOfLongAxes = 65536;
+
+enum class Answer { kSettled, kShapesRefused, kRefused };
+
+// A refusal without second values is kept in `refusal`; with them it is the operator's right.
+Answer RunWith(const SecondValues& second, Operator& op, const Columns& columns, const Case& c,
+               uint64_t seed, Recorder* recorder, std::string* refusal) {
   Trial trial(op, columns.column, c, seed, second);
-  const auto refused = [&](const Status& status) {
-    if (status.ok()) return false;
-    if (second != 0) return true;
-    if (status.error().id == "CL012")
+  const auto refused = [&](const Status& status, Answer answer) {
+    if (status.ok() || !second.none()) return status.ok() ? Answer::kSettled : answer;
+    if (status.error().id == "CL012") {
       recorder->Add("CK005", Severity::kError, "",
                     StrCat("the kernel threw: ", status.error().message));
-    else
-      recorder->Refuse(status.error().message);
+      return Answer::kSettled;
+    }
     if (status.error().id == "CL022")
       recorder->Add("CK022", Severity::kWarning, "", status.error().message);
-    return true;
+    if (refusal->empty()) *refusal = status.error().message;
+    return answer;
   };
   if (HasNoValidIndex(trial)) {
     recorder->Refuse("not tried: no integer is a valid index where an input is empty");
-    return true;
+    return Answer::kSettled;
   }
-  recorder->SetSecondValues(SecondValuesText(op.def(), second));
+  recorder->SetTried(c.values, second, SecondValuesText(op.def(), second));
   recorder->Stage("shape inference");
-  if (refused(trial.MakeOutputs())) return second == 0;
-  recorder->SetEmpty(Elements(trial.outputs) == 0);
+  Status status = trial.MakeOutputs();
+  if (!status.ok()) return refused(status, Answer::kShapesRefused);
+  const int64_t elements = CountElements(trial.outputs);
+  const bool too_many = c.long_axis && elements > kMostOfLongAxes;
+  recorder->SetEmpty(elements == 0 || too_many);
+  if (too_many) return Answer::kSettled;
   Contract forward(recorder, op.name(), "forward", ForwardOperands(&trial),
                    [&](OpwrightTensor* tensors) { return trial.Forward(tensors); });
-  if (refused(forward.Run())) return second == 0;
+  status = forward.Run();
+  if (!status.ok()) {
+    recorder->RefuseAttrs(second);
+    return refused(status, Answer::kRefused);
+  }
   const bool special = c.values == Values::kSpecial;
   const bool sound = !recorder->Has("CK006") && !recorder->Has("CK007") && !recorder->Has("CK009");
   if (sound && op.def().num_mutates == 0) LeaveOutOutputs(&trial, recorder);
   GradientCheck gradient(&trial, recorder, seed ^ 0x5bd1e995u);
   if (columns.has_gradient) {
     ForgetForward(trial, c, seed, second, recorder);
-    if (!gradient.Contract() || special) return true;
-    gradient.Invariance();
+    if (!gradient.Contract()) return Answer::kSettled;
   }
-  if (special || !sound || recorder->Has("CK009") || op.def().num_mutates > 0) return true;
+  KeepResults(&trial, columns.has_gradient, seed, recorder);
+  if (columns.has_gradient && !special) gradient.Invariance();
+  if (special || !sound || recorder->Has("CK009") || op.def().num_mutates > 0)
+    return Answer::kSettled;
   if (columns.column == columns.gradient)
-    Differences(&trial, recorder, seed ^ 0x2545f491u).Run();
-  else if (columns.column != columns.widest)
-    CompareColumns(trial, recorder, seed ^ 0x27d4eb2fu, columns.widest,
-                   columns.has_gradient && columns.widest == columns.gradient);
-  return true;
+    Differences(&trial, recorder, c.samples_few, seed ^ 0x2545f491u).Run();
+  else if (columns.column != columns.reference)
+    CompareColumns(trial, recorder, seed ^ 0x27d4eb2fu, columns.reference,
+                   columns.has_gradient && columns.reference == columns.gradient);
+  return Answer::kSettled;
+}
+
+std::vector<SecondValues> ChoicesOf(const OpwrightOpDef& def, const Case& c, uint64_t seed) {
+  if (c.fixed) return {*c.fixed};
+  // The first input is the one that an axis is of.
+  const bool has_middle = !c.shapes.empty() && !c.shapes[0].empty() && c.shapes[0][0].size() >= 3;
+  if (c.alone >= 0) return AloneChoices(c.alone, has_middle);
+  return AttrChoices(def, seed, has_middle && seed / 2 % 2 == 0);
+}
+
+bool AnyNarrow(const OpwrightParamDef* const* params, int32_t count, int32_t column) {
+  return std::any_of(params, params + count, [&](const OpwrightParamDef* param) {
+    return IsFloat(param->dtypes[column]) && IsNarrow(param->dtypes[column]);
+  });
 }
 
 }  // namespace
 
+bool IsTried(const OpwrightOpDef& def, const Columns& columns, const Case& c) {
+  if (!c.is_probe()) return true;
+  if (columns.column != columns.gradient) return false;
+  return c.values != Values::kHundreds ||
+         (!AnyNarrow(def.inputs, def.num_inputs, columns.column) &&
+          !AnyNarrow(def.outputs, def.num_outputs, columns.column));
+}
+
 void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed,
              Recorder* recorder) {
-  for (const SecondValues second : AttrChoices(op.def(), seed))
-    if (RunWith(second, op, columns, c, seed, recorder)) return;
+  recorder->SetTried(c.values, {}, "");
+  std::string refusal;
+  std::vector<Values> values = {c.values};
+  // What takes probabilities alone takes these.
+  if (c.values == Values::kNormal) values.push_back(Values::kUnit);
+  Case tried = c;
+  for (const Values each : values) {
+    tried.values = each;
+    bool by_kernel = false;
+    for (const SecondValues& second : ChoicesOf(op.def(), c, seed)) {
+      const Answer answer = RunWith(second, op, columns, tried, seed, recorder, &refusal);
+      if (answer == Answer::kSettled) return;
+      by_kernel = by_kernel || answer == Answer::kRefused;
+    }
+    if (!by_kernel) break;
+  }
+  recorder->SetTried(c.values, {}, "");
+  recorder->Refuse(refusal);
+}
+
+void RunAfter(Operator& op, const Columns& columns, const Known& before, const Known& after,
+              Recorder* recorder) {
+  const std::string when = "after a call with " + CaseText(op.def(), columns.column, before.c);
+  recorder->SetTried(after.c.values, after.second, SecondValuesText(op.def(), after.second));
+  recorder->Stage("forward, with other shapes");
+  Trial other(op, columns.column, before.c, before.seed, before.second);
+  if (!other.MakeOutputs().ok() || !ResultsOf(&other, columns.has_gradient, before.seed).ok())
+    return;
+  recorder->Stage("forward or backward, " + when);
+  Trial trial(op, columns.column, after.c, after.seed, after.second);
+  Status status = trial.MakeOutputs();
+  std::string results;
+  if (status.ok()) {
+    Expected<std::string> made = ResultsOf(&trial, columns.has_gradient, after.seed);
+    status = made.ok() ? Status() : Status(made.TakeError());
+    if (made.ok()) results = *made;
+  }
+  if (results != after.results)
+    recorder->Add("CK009", Severity::kError, "",
+                  status.ok() ? StrCat(op.name(), " gives other results ", when, " than alone")
+                              : StrCat(op.name(), " fails ", when, ": ", status.error().message),
+                  "keeps something of its first call");
 }
 
 }  // namespace opwright::check

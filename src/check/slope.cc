@@ -16,6 +16,8 @@ constexpr double kFourth = 0.25;
 constexpr double kStep = 8;
 // How many times what rounding explains two steps may differ by before larger ones make no sense.
 constexpr double kTooLarge = 16;
+// From one step to the next, a million times smaller: that of x log x grows by so much too.
+constexpr double kGrowth = 1.25;
 
 }  // namespace
 
@@ -87,9 +89,9 @@ Slope SlopeOf(const Samples& s, const OwnValues& own, double x, const std::vecto
   }
   const double rounding = noise / length;
   slope.value = (4 * narrow - wide) / 3;
-  // Richardson's weights let 1.5 times the rounding of one difference through.
-  slope.noise = std::fabs(narrow - wide) / 3 + 1.5 * rounding;
-  slope.rounding = 1.5 * rounding;
+  slope.length = length;
+  slope.rounding = kRichardson * rounding;
+  slope.noise = std::fabs(narrow - wide) / 3 + slope.rounding;
   slope.sides = sizes;
   slope.floor = epsilon * (still ? still_floor : floor) / length;
   slope.side_noise += 5 * rounding;  // twice that of a short step, once that of a long one
@@ -101,7 +103,7 @@ Slope SlopeOf(const Samples& s, const OwnValues& own, double x, const std::vecto
   const double size = std::fabs(right) + std::fabs(left);
   const bool torn = std::fabs(narrow - wide) > 2e-3 * size + 20 * rounding;
   slope.smooth = !slope.kink && !torn;
-  if (slope.smooth) slope.noise = std::max(slope.noise, 1.5 * kFourth * fourth / length);
+  if (slope.smooth) slope.noise = std::max(slope.noise, kRichardson * kFourth * fourth / length);
   // It may go to an output that is not finite.
   if (still && !finite) {
     slope.kink = true;
@@ -134,6 +136,23 @@ bool Unsettled(const Slope& slope, const Samples& s, const OwnValues& own, doubl
   return (slope.smooth &&
           std::fabs(central - slope.value) > 0.1 * std::fabs(slope.value) + slack) ||
          far[0] > 1.5 * near[0] + slack || far[1] > 1.5 * near[1] + slack;
+}
+
+void FindEndless(const std::vector<Samples>& samples, const OwnValues& own,
+                 const std::vector<double>& c, Slope* slope) {
+  for (size_t j = 0; j < own.values.size(); ++j) {
+    for (const size_t side : {0, 1}) {
+      double before = 0;
+      bool grows = true;
+      for (const Samples& s : samples) {
+        const double now = c[j] * (s.out[side][j] - own.values[j]) / s.at[side];
+        grows = grows && std::isfinite(now) && now != 0 && (before == 0 || now / before > kGrowth);
+        before = now;
+      }
+      if (grows) (before > 0 ? slope->up : slope->down) = true;
+    }
+  }
+  if (slope->endless()) slope->smooth = false;
 }
 
 void Agreement::Add(const Slope& slope, double step) {

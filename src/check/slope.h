@@ -5,11 +5,19 @@
 #pragma once
 
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "check/own_values.h"
 
 namespace opwright::check {
+
+// What rounding leaves of a slope, of all outputs of one value, but for its sign, together: they
+// may be rounded alike.
+using RoundingByValue = std::map<double, double>;
+
+// How many times the rounding of one difference Richardson's weights let through.
+constexpr double kRichardson = 1.5;
 
 // The derivative of sum(c * out) by one element of one input, for one cotangent c.
 struct Slope {
@@ -22,6 +30,7 @@ struct Slope {
   // Rounding of intermediate values as large as the operator's results elsewhere, which may be
   // there and which nothing shows.
   double floor = 0;
+  double length = 0;  // of the short step, from one side to the other
   double terms = 0;  // the sum of the sizes of what was summed
   double sides = 0;  // that of the slopes to either side
   bool smooth = true;  // false: a kink or a jump, or something that is not finite
@@ -33,6 +42,11 @@ struct Slope {
   // The slopes go on changing at smaller steps, or those of tied elements do not add up: they say
   // nothing of a finite gradient.
   bool unsettled = false;
+  // It grows without bound as the step shrinks, as that of a cube root at zero: an infinite
+  // gradient of that sign is right, and nothing is said of a finite one.
+  bool up = false;
+  bool down = false;
+  bool endless() const { return up || down; }
 };
 
 // The outputs at x + h, x - h, x + h/2, x - h/2; at 0 also with a far smaller step.
@@ -53,6 +67,10 @@ Slope SlopeOf(const Samples& s, const OwnValues& own, double x, const std::vecto
 // Whether the slopes at the far smaller step are others: `slope` is one of a scale only.
 bool Unsettled(const Slope& slope, const Samples& s, const OwnValues& own, double x,
                const std::vector<double>& c);
+
+// Whether it grows without bound. samples: from the largest step on, at 0.
+void FindEndless(const std::vector<Samples>& samples, const OwnValues& own,
+                 const std::vector<double>& c, Slope* slope);
 
 // Slopes of one element with growing steps, from the smallest on: as long as they agree, the one
 // with the least noise is right. A larger step that does not agree is too large, and so are those

@@ -18,13 +18,13 @@ constexpr double kNearlyAll = 0.9;
 void Tally::AddFinding(Finding finding) {
   for (Finding& other : report.findings) {
     if (other.id != finding.id || other.argument != finding.argument) continue;
-    ++other.cases;
+    other.cases += finding.cases;
     return;
   }
   report.findings.push_back(std::move(finding));
 }
 
-void Tally::Take(const CaseRecord& record, const std::string& text) {
+void Tally::TakeFindings(const CaseRecord& record, const std::string& text, int64_t cases) {
   for (int32_t k = 0; k < record.num_findings; ++k) {
     const FindingRecord& from = record.findings[k];
     Finding finding;
@@ -32,34 +32,54 @@ void Tally::Take(const CaseRecord& record, const std::string& text) {
     finding.severity = static_cast<Severity>(from.severity);
     finding.argument = from.argument.chars;
     finding.case_text = text;
+    finding.cases = cases;
     finding.message = from.message.chars;
     finding.kind = from.kind.chars;
     finding.has_difference = from.has_difference != 0;
     finding.difference = FromRecord(from.difference);
     AddFinding(std::move(finding));
   }
-  for (size_t r = 0; r < report.rows.size() && r < CaseRecord::kRows; ++r) {
-    const RowRecord& from = record.rows[r];
-    if (from.used == 0) continue;
-    GradientRow& row = report.rows[r];
-    ++row.cases;
-    row.elements += from.elements;
-    row.skipped += from.skipped;
-    if (from.sampled_of > row.sampled_of) {
-      row.sampled = from.sampled;
-      row.sampled_of = from.sampled_of;
-    }
-    row.checked = row.checked || from.elements > 0;
-    const bool standard = record.second_values.chars[0] == 0;
-    AttrEffect& effect = attr_effects_[r];
-    if (from.right != 0)
-      effect.right_without = effect.right_without || (standard && from.elements > 0);
-    else if (standard)
-      effect.wrong_without = true;
-    else
-      effect.wrong_with = record.second_values.chars;
-    if (from.worst.tolerance > 0) TakeWorst(from, text, &row);
+}
+
+void Tally::Take(const CaseRecord& record, const Case& c, const std::string& text) {
+  TakeFindings(record, text, 1);
+  for (size_t r = 0; r < report.rows.size() && r < CaseRecord::kRows; ++r)
+    if (record.rows[r].used != 0) TakeRow(r, record, c, text);
+}
+
+void Tally::TakeUnfinished(const CaseRecord& record, const Case& c, const std::string& text) {
+  TakeFindings(record, text, 0);
+  for (size_t r = 0; r < report.rows.size() && r < CaseRecord::kRows; ++r)
+    if (record.rows[r].used != 0 && record.rows[r].right == 0) JudgeRow(r, record, c, text);
+}
+
+void Tally::TakeRow(size_t r, const CaseRecord& record, const Case& c, const std::string& text) {
+  const RowRecord& from = record.rows[r];
+  GradientRow& row = report.rows[r];
+  ++row.cases;
+  row.elements += from.elements;
+  (c.counts_left_out() ? row.skipped : skipped_uncounted_[r]) += from.skipped;
+  if (from.sampled_of > row.sampled_of) {
+    row.sampled = from.sampled;
+    row.sampled_of = from.sampled_of;
   }
+  row.checked = row.checked || (from.elements > 0 && !c.slight);
+  JudgeRow(r, record, c, text);
+}
+
+void Tally::JudgeRow(size_t r, const CaseRecord& record, const Case& c, const std::string& text) {
+  const RowRecord& from = record.rows[r];
+  const bool standard = record.second_values.chars[0] == 0;
+  AttrEffect& effect = attr_effects_[r];
+  if (from.right != 0) {
+    if (standard && from.elements > 0 && !c.slight) effect.right_without.insert(c.shapes);
+  } else if (standard) {
+    effect.wrong_without = true;
+  } else {
+    effect.wrong_at.insert(c.shapes);
+    effect.wrong_with = {effect.wrong_with.which & record.second.which, record.second.middle};
+  }
+  if (from.worst.tolerance > 0) TakeWorst(from, text, &report.rows[r]);
 }
 
 void Tally::TakeWorst(const RowRecord& from, const std::string& text, GradientRow* row) {
@@ -78,42 +98,48 @@ void Tally::TakeWorst(const RowRecord& from, const std::string& text, GradientRo
   row->right = row->right && !is_wrong;
 }
 
-void Tally::NothingRan() {
+void Tally::NothingRan(const OpwrightOpDef& def) {
   undecided = true;
-  Finding finding;
-  finding.id = "CK018";
-  finding.severity = Severity::kWarning;
-  finding.message = StrCat(report.name, " accepted none of the ",
-                           Count(report.cases_refused, "call"), " that it was tried with",
-                           report.refusals.empty()
-                               ? std::string()
-                               : StrCat("; the first was refused with: ", report.refusals[0]));
-  report.findings.push_back(std::move(finding));
+  const bool has_required =
+      std::any_of(def.attrs, def.attrs + def.num_attrs,
+                  [](const OpwrightAttrDef* attr) { return attr->required != 0; });
+  report.findings.push_back(Warning(
+      "CK018",
+      StrCat(report.name, " accepted none of the ", Count(report.cases_refused, "call"),
+             " that it was tried with",
+             report.refusals.empty() ? std::string()
+                                     : StrCat("; the first was refused with: ", report.refusals[0]),
+             has_required ? "; required attributes are tried with harmless values: a default "
+                            "that works would be tried instead"
+                          : "")));
 }
 
 // The attributes' part in a wrong gradient; a kind where no other is known.
-void Tally::CompleteKind(const AttrEffect& effect, std::string* kind) {
-  if (effect.right_without && !effect.wrong_without)
+void Tally::CompleteKind(const OpwrightOpDef& def, const AttrEffect& effect, std::string* kind) {
+  // What other shapes show may be theirs.
+  const bool same_shapes =
+      std::any_of(effect.wrong_at.begin(), effect.wrong_at.end(),
+                  [&](const Shapes& shapes) { return effect.right_without.contains(shapes); });
+  if (same_shapes && !effect.wrong_without && !effect.wrong_with.none())
     *kind +=
         StrCat(kind->empty() ? "an attribute's part is missing: wrong only with " : "; only with ",
-               effect.wrong_with);
+               SecondValuesText(def, effect.wrong_with));
   if (kind->empty())
-    *kind = "no common mistake: neither a sign, a factor, a missing sum nor another gradient";
+    *kind =
+        "one of its terms: as a whole it has no wrong sign or factor, lacks no sum and is no other "
+        "input's";
 }
 
 // A verdict on the rest is not one on the whole.
 void Tally::NoteLeftOut(const GradientRow& row) {
   if (row.left_out_share() < kMuch) return;
-  Finding finding;
-  finding.id = "CK020";
-  finding.severity = Severity::kWarning;
-  finding.argument = StrCat("gradient of input ", row.input);
-  finding.message =
+  report.findings.push_back(Warning(
+      "CK020",
       StrCat("of the gradient of ", row.input, ", ", row.skipped, " of ",
              Count(row.elements + row.skipped, "element"), " (", PercentText(row.left_out_share()),
              ") could not be compared: ", report.name,
-             " is not smooth there, or the noise of the differences is as large as they are");
-  report.findings.push_back(std::move(finding));
+             " is not smooth there, or the noise of the differences is as large as they are")));
+  report.findings.back().argument = StrCat("gradient of input ", row.input);
 }
 
 // Where what is added to an output is zero, it looks as if nothing was written.
@@ -126,8 +152,10 @@ void Tally::DropUnwrittenOfAddedTo() {
   });
 }
 
-void Tally::Judge() {
+void Tally::Judge(const OpwrightOpDef& def) {
   DropUnwrittenOfAddedTo();
+  // What only an unfinished case shows.
+  for (Finding& finding : report.findings) finding.cases = std::max<int64_t>(finding.cases, 1);
   bool wrong = false;
   for (const Finding& finding : report.findings)
     wrong = wrong || finding.severity == Severity::kError;
@@ -135,16 +163,20 @@ void Tally::Judge() {
   for (size_t r = 0; r < report.rows.size(); ++r) {
     GradientRow& row = report.rows[r];
     wrong = wrong || !row.right;
-    if (!row.right) CompleteKind(attr_effects_[r], &row.kind);
+    if (!row.right) CompleteKind(def, attr_effects_[r], &row.kind);
     if (row.checked) NoteLeftOut(row);
     // A few elements that happen to fit say nothing.
     undecided = undecided || (row.checked && row.left_out_share() > kNearlyAll);
     if (row.checked || !row.reason.empty()) continue;
-    row.reason = row.skipped > 0
+    if (row.elements == 0) row.skipped += skipped_uncounted_[r];
+    row.reason = row.elements > 0
+                     ? "only zeros and single elements were compared: other calls were refused, or "
+                       "could not be compared"
+                 : row.skipped > 0
                      ? "no element where the function is smooth and the noise below the gradient"
                  : row.cases > 0 && !found ? "it was empty in every case that ran"
                                            : "no case got as far";
-    undecided = undecided || row.cases == 0 || row.skipped > 0;
+    undecided = undecided || row.cases == 0 || row.skipped > 0 || row.elements > 0;
     // A list that never was so long is no gap.
     if (row.cases == 0 && row.input.ends_with(']')) row.reason = "no case with so many tensors ran";
   }
@@ -152,7 +184,12 @@ void Tally::Judge() {
   undecided = undecided || (report.cases_refused > report.cases_run &&
                             std::any_of(report.findings.begin(), report.findings.end(),
                                         [](const Finding& f) { return f.id == "CK022"; }));
-  if (judged == 0) NothingRan();
+  // Cases that end early leave values unmet that others would have met.
+  if (!found && judged > 0)
+    for (Finding& finding : attrs.Unmet(def)) report.findings.push_back(std::move(finding));
+  // What most callers use.
+  undecided = undecided || attrs.IsDefaultUnmet(def);
+  if (judged == 0) NothingRan(def);
   report.verdict = wrong ? Verdict::kWrong : undecided ? Verdict::kUndecided : Verdict::kRight;
 }
 

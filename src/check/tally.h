@@ -4,11 +4,15 @@
 // rows of its gradients, the verdict.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
-#include "check/check.h"
+#include "check/attr_coverage.h"
+#include "check/attrs.h"
+#include "check/cases.h"
 #include "check/record.h"
+#include "check/report.h"
 
 namespace opwright::check {
 
@@ -17,31 +21,46 @@ class Tally {
   OperatorReport report;
   bool undecided = false;  // for a reason that no row tells
   int64_t judged = 0;  // cases in which a kernel was called
+  AttrCoverage attrs;
 
   // After the rows are there, before the first case.
-  void Begin() { attr_effects_.resize(report.rows.size()); }
+  void Begin() {
+    attr_effects_.resize(report.rows.size());
+    skipped_uncounted_.resize(report.rows.size());
+  }
   // text: the case in words.
-  void Take(const CaseRecord& record, const std::string& text);
-  // One more case of a finding that is there already, or a new one.
+  void Take(const CaseRecord& record, const Case& c, const std::string& text);
+  // Of a case that there was no time for, which is tried again smaller: what is wrong in it stays
+  // wrong, and the case is counted there.
+  void TakeUnfinished(const CaseRecord& record, const Case& c, const std::string& text);
+  // As many more cases of a finding that is there already, or a new one.
   void AddFinding(Finding finding);
   // After the last case.
-  void Judge();
+  void Judge(const OpwrightOpDef& def);
 
  private:
-  // Whether a gradient was right and wrong without and with second values of attributes.
+  using Shapes = std::vector<std::vector<Shape>>;
+  // Where a gradient was right without second values of attributes, and wrong without and with
+  // them.
   struct AttrEffect {
-    bool right_without = false;
+    std::set<Shapes> right_without;
     bool wrong_without = false;
-    std::string wrong_with;
+    std::set<Shapes> wrong_at;
+    // The second values that each wrong case had.
+    SecondValues wrong_with = {~uint64_t{0}, false};
   };
 
+  void TakeFindings(const CaseRecord& record, const std::string& text, int64_t cases);
+  void TakeRow(size_t r, const CaseRecord& record, const Case& c, const std::string& text);
+  void JudgeRow(size_t r, const CaseRecord& record, const Case& c, const std::string& text);
   static void TakeWorst(const RowRecord& from, const std::string& text, GradientRow* row);
-  static void CompleteKind(const AttrEffect& effect, std::string* kind);
+  static void CompleteKind(const OpwrightOpDef& def, const AttrEffect& effect, std::string* kind);
   void NoteLeftOut(const GradientRow& row);
   void DropUnwrittenOfAddedTo();
-  void NothingRan();
+  void NothingRan(const OpwrightOpDef& def);
 
   std::vector<AttrEffect> attr_effects_;  // of each row
+  std::vector<int64_t> skipped_uncounted_;  // of each row
 };
 
 }  // namespace opwright::check

@@ -3,9 +3,10 @@
 
 #include <cstring>
 #include <latch>
+#include <memory>
 #include <thread>
+#include <utility>
 
-#include "base/dtype.h"
 #include "base/text.h"
 
 namespace opwright::check {
@@ -16,10 +17,21 @@ constexpr int kRepeats = 8;
 
 }  // namespace
 
+Bytes Moved(const std::vector<Operand>& operands) {
+  Bytes moved(operands.size());
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (operands[k].access != Access::kRead) continue;
+    Array array = *operands[k].array;
+    MoveByOne(&array);
+    moved[k] = std::move(array.bytes);
+  }
+  return moved;
+}
+
 // Half of the threads work on other values: state that is shared and always holds the same would
 // not show.
 void CheckThreads(Recorder* recorder, const std::string& call, const std::vector<Operand>& operands,
-                  const Invoke& invoke, const Bytes& expected) {
+                  const Invoke& invoke, const Bytes& other, const Bytes& expected) {
   // A written input cannot be shared.
   for (const Operand& operand : operands)
     if (operand.access == Access::kBoth) return;
@@ -28,10 +40,7 @@ void CheckThreads(Recorder* recorder, const std::string& call, const std::vector
     const std::vector<char>& bytes = operands[k].array->bytes;
     if (operands[k].access != Access::kRead || bytes.empty()) continue;
     memcpy(inputs[0].memory[k]->data(), bytes.data(), bytes.size());
-    // The same elements in another order are as valid as they were.
-    const auto item = static_cast<size_t>(ItemSize(operands[k].array->dtype));
-    memcpy(inputs[1].memory[k]->data(), bytes.data() + item, bytes.size() - item);
-    memcpy(inputs[1].memory[k]->data() + bytes.size() - item, bytes.data(), item);
+    memcpy(inputs[1].memory[k]->data(), other[k].data(), bytes.size());
   }
   Bytes wanted[2] = {expected, Bytes(operands.size())};
   if (invoke(inputs[1].tensors.data()).ok()) {

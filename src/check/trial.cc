@@ -2,17 +2,17 @@
 #include "check/trial.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/dtype.h"
 #include "base/text.h"
+#include "check/child.h"
+#include "check/gradient_due.h"
 #include "registry/host.h"
-#include "runtime/signature.h"
+#include "runtime/gradient.h"
 
 namespace opwright::check {
 namespace {
-
-// Tensors that a dynamic input gets at most; see MakeCases.
-constexpr int64_t kMostItems = 3;
 
 std::vector<OpwrightArgument> Split(OpwrightTensor* tensors, const Counts& counts) {
   std::vector<OpwrightArgument> arguments;
@@ -22,6 +22,10 @@ std::vector<OpwrightArgument> Split(OpwrightTensor* tensors, const Counts& count
   }
   return arguments;
 }
+
+// Float attributes of other sizes are there against a division by zero, or stand for "none".
+constexpr double kLeastMark = 0.01;
+constexpr double kLargestMark = 1e6;
 
 // Indices must be valid for the smallest dimension that they could go over.
 int64_t IntegerLimit(const Case& c) {
@@ -33,11 +37,6 @@ int64_t IntegerLimit(const Case& c) {
 }
 
 }  // namespace
-
-std::string ItemName(const OpwrightParamDef& param, size_t item) {
-  return param.kind == kOpwrightDynamic ? StrCat(param.name, "[", static_cast<int64_t>(item), "]")
-                                        : std::string(param.name);
-}
 
 Counts CountsOf(const ArrayLists& lists) {
   Counts counts;
@@ -51,12 +50,19 @@ int64_t Total(const Counts& counts) {
   return total;
 }
 
+int64_t CountElements(const ArrayLists& lists) {
+  int64_t count = 0;
+  for (const auto& list : lists)
+    for (const Array& array : list) count += array.size();
+  return count;
+}
+
 void AppendTensors(ArrayLists& lists, std::vector<OpwrightTensor>* tensors) {
   for (auto& list : lists)
     for (Array& array : list) tensors->push_back(array.Tensor());
 }
 
-Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed, SecondValues second)
+Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed, const SecondValues& second)
     : attrs(MakeAttrs(op.def(), second)), op_(op), column_(column), limit_(IntegerLimit(c)) {
   for (int32_t i = 0; i < def().num_inputs; ++i) {
     std::vector<Array> list;
@@ -89,6 +95,26 @@ Trial::Trial(const Trial& other, int32_t column)
 void Trial::Refill(Values values, Random* random) {
   for (auto& list : inputs)
     for (Array& array : list) Fill(&array, values, limit_, random);
+  if (values == Values::kNearAttrs) MoveNearAttrs(random);
+}
+
+// Three elements of four: one above an attribute, one below, one on the other side of zero.
+void Trial::MoveNearAttrs(Random* random) {
+  std::vector<double> marks;
+  for (const OpwrightAttr& attr : attrs)
+    if (attr.type == kOpwrightAttrFloat && std::fabs(attr.value.f) >= kLeastMark &&
+        std::fabs(attr.value.f) <= kLargestMark)
+      marks.push_back(attr.value.f);
+  if (marks.empty()) return;
+  for (auto& list : inputs)
+    for (Array& array : list)
+      for (int64_t k = 0; IsFloat(array.dtype) && k < array.size(); ++k) {
+        const double mark = marks[static_cast<size_t>(k / 4) % marks.size()];
+        const double away = random->Uniform(0.05, 0.5);
+        const double near[] = {array.Get(k), mark * (1 + away), mark * (1 - away),
+                               -mark * (1 + away)};
+        array.Set(k, near[k % 4]);
+      }
 }
 
 Status Trial::MakeOutputs() {
@@ -125,7 +151,9 @@ Status Trial::Forward(OpwrightTensor* tensors) {
   call.num_outputs = def().num_outputs;
   call.attrs = attrs.data();
   call.num_attrs = def().num_attrs;
-  return op_.Call(call);
+  Status status = op_.Call(call);
+  CountReturned();
+  return status;
 }
 
 Status Trial::Forward() {
@@ -146,8 +174,10 @@ Status Trial::Backward(OpwrightTensor* tensors, const Counts& cotangents, const 
   const auto out = next(CountsOf(outputs));
   const auto cotangent = next(cotangents);
   const auto gradient = next(gradients);
-  return op_.CallGradient(in.data(), out.data(), attrs.data(), def().num_attrs, cotangent.data(),
-                          gradient.data());
+  Status status = op_.CallGradient(in.data(), out.data(), attrs.data(), def().num_attrs,
+                                   cotangent.data(), gradient.data());
+  CountReturned();
+  return status;
 }
 
 Status Trial::Backward(ArrayLists& cotangents, ArrayLists& gradients) {
@@ -159,12 +189,15 @@ Status Trial::Backward(ArrayLists& cotangents, ArrayLists& gradients) {
 
 ArrayLists Trial::MakeCotangents(Random* random) const {
   ArrayLists cotangents;
+  const OpwrightGradient* const gradient = op_.gradient();
   for (const auto& list : outputs) {
+    const auto output = static_cast<int32_t>(cotangents.size());
+    const bool taken = gradient == nullptr || TakesGradientOf(*gradient, output);
     std::vector<Array> own;
-    for (const Array& output : list) {
-      if (!IsFloat(output.dtype)) continue;
-      own.emplace_back(output.dtype, output.shape);
-      FillCotangent(&own.back(), random);
+    for (const Array& array : list) {
+      if (!IsFloat(array.dtype)) continue;
+      own.emplace_back(array.dtype, array.shape);
+      if (taken) FillCotangent(&own.back(), random);
     }
     cotangents.push_back(std::move(own));
   }
@@ -206,56 +239,6 @@ OpwrightDType Trial::LeastFloat() const {
   for (int32_t i = 0; i < def().num_inputs; ++i) look(def().inputs[i]->dtypes[column_]);
   for (int32_t i = 0; i < def().num_outputs; ++i) look(def().outputs[i]->dtypes[column_]);
   return least;
-}
-
-std::vector<RowName> RowsOf(const OpwrightOpDef& def) {
-  std::vector<RowName> rows;
-  for (int32_t i = 0; i < def.num_inputs; ++i) {
-    const bool dynamic = def.inputs[i]->kind == kOpwrightDynamic;
-    for (int64_t k = 0; k < (dynamic ? kMostItems : 1); ++k)
-      rows.push_back(
-          {i, k,
-           dynamic ? StrCat(def.inputs[i]->name, "[", k, "]") : std::string(def.inputs[i]->name)});
-  }
-  return rows;
-}
-
-bool GivesGradient(const OpwrightGradient& gradient, int32_t input) {
-  return std::find(gradient.outputs, gradient.outputs + gradient.num_outputs, input) !=
-         gradient.outputs + gradient.num_outputs;
-}
-
-bool HasGradientColumn(Operator& op, int32_t column) {
-  const OpwrightGradient& gradient = *op.gradient();
-  std::vector<OpwrightTensor> tensors(static_cast<size_t>(gradient.num_inputs));
-  std::vector<OpwrightArgument> arguments;
-  for (int32_t i = 0; i < gradient.num_inputs; ++i) {
-    const OpwrightRole role = gradient.inputs[i];
-    const OpwrightParamDef* const* params =
-        role.kind == kOpwrightRoleInput ? op.def().inputs : op.def().outputs;
-    tensors[static_cast<size_t>(i)].dtype = params[role.index]->dtypes[column];
-    arguments.push_back({&tensors[static_cast<size_t>(i)], 1});
-  }
-  return SelectGradientColumn(op.backward()->def(), gradient.inputs, arguments.data()).ok();
-}
-
-int32_t WidestColumn(Operator& op, bool gradient) {
-  const OpwrightOpDef& def = op.def();
-  int32_t best = -1;
-  int best_width = -1;
-  for (int32_t c = 0; c < def.num_columns; ++c) {
-    if (gradient && !HasGradientColumn(op, c)) continue;
-    int width = 0;
-    for (int32_t i = 0; i < def.num_inputs; ++i)
-      if (IsFloat(def.inputs[i]->dtypes[c])) width += FloatWidth(def.inputs[i]->dtypes[c]);
-    for (int32_t i = 0; i < def.num_outputs; ++i)
-      if (IsFloat(def.outputs[i]->dtypes[c])) width += FloatWidth(def.outputs[i]->dtypes[c]);
-    if (width > best_width) {
-      best = c;
-      best_width = width;
-    }
-  }
-  return best;
 }
 
 }  // namespace opwright::check

@@ -20,6 +20,7 @@ using Counts = std::vector<int64_t>;
 
 Counts CountsOf(const ArrayLists& lists);
 int64_t Total(const Counts& counts);
+int64_t CountElements(const ArrayLists& lists);
 // Appends a dense tensor for each array.
 void AppendTensors(ArrayLists& lists, std::vector<OpwrightTensor>* tensors);
 
@@ -36,12 +37,9 @@ inline const Array& At(const ArrayLists& lists, const Wanted& w) {
   return lists[static_cast<size_t>(w.input)][static_cast<size_t>(w.item)];
 }
 
-// "x", "xs[1]" of a dynamic one.
-std::string ItemName(const OpwrightParamDef& param, size_t item);
-
 class Trial {
  public:
-  Trial(Operator& op, int32_t column, const Case& c, uint64_t seed, SecondValues second);
+  Trial(Operator& op, int32_t column, const Case& c, uint64_t seed, const SecondValues& second);
   // The same values in another column.
   Trial(const Trial& other, int32_t column);
 
@@ -58,7 +56,7 @@ class Trial {
   Status Backward(OpwrightTensor* tensors, const Counts& cotangents, const Counts& gradients);
   Status Backward(ArrayLists& cotangents, ArrayLists& gradients);
 
-  // Random, for the float outputs; none for others.
+  // For the float outputs: random where the backward operator takes their gradient, else zeros.
   ArrayLists MakeCotangents(Random* random) const;
   // For the inputs that are due a gradient.
   ArrayLists MakeGradients() const;
@@ -77,26 +75,11 @@ class Trial {
   std::vector<OpwrightAttr> attrs;
 
  private:
+  void MoveNearAttrs(Random* random);
+
   Operator& op_;
   int32_t column_;
   int64_t limit_;  // of integers
 };
-
-// A report row for each tensor that an input may have.
-struct RowName {
-  int32_t input;
-  int64_t item;
-  std::string name;
-};
-std::vector<RowName> RowsOf(const OpwrightOpDef& def);
-
-// Whether the backward operator gives a gradient of the input.
-bool GivesGradient(const OpwrightGradient& gradient, int32_t input);
-
-// Whether the backward operator has a dtype column for the forward's.
-bool HasGradientColumn(Operator& op, int32_t column);
-
-// The column with the widest floats; with gradient, of those that have a gradient column. -1: none.
-int32_t WidestColumn(Operator& op, bool gradient);
 
 }  // namespace opwright::check

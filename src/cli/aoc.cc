@@ -69,6 +69,8 @@ int RunAoc(int argc, char** argv) {
       if (!lacking) request.sources.push_back(value);
     } else if (is("-o")) {
       request.output = value;
+    } else if (word.starts_with("-o")) {  // joined, as compilers take it
+      request.output = word.substr(2);
     } else if (is("-march")) {
       request.march = value;
     } else if (build::TakesNextWord(word)) {

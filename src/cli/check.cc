@@ -8,6 +8,8 @@ namespace opwright::cli {
 int RunCheck(const std::string& path, const check::Options& options, const std::string& format) {
   const Expected<check::Report> report = check::CheckLibrary(path, options);
   if (!report.ok()) {
+    if (format == "json")
+      std::fputs(check::RenderJson(path, options.seed, report.error()).c_str(), stdout);
     std::fprintf(stderr, "error: %s\n", report.error().Text().c_str());
     return 2;
   }

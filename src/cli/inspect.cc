@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/inspect.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "base/file.h"
 #include "base/spelling.h"
 #include "base/text.h"
+#include "cli/build.h"
 #include "registry/elf_file.h"
 #include "registry/loader.h"
 #include "runtime/attrs.h"
@@ -71,7 +73,15 @@ int Fail(const Error& error, int code) {
 
 int RunInspect(const std::string& path, const std::string& format,
                const std::optional<std::string>& sha256) {
-  Expected<LibraryHandle> library = LoadLibrary(path, sha256);
+  std::string file = path;
+  if (IsDirectory(path)) {
+    build::Request request;
+    request.sources = {path};
+    Expected<build::Result> built = BuildAndTell(request);
+    if (!built.ok()) return 2;
+    file = built->path;
+  }
+  Expected<LibraryHandle> library = LoadLibrary(file, sha256);
   if (!library.ok()) return Fail(library.error(), library.error().id == "LD001" ? 2 : 1);
   Expected<std::string> bytes = ReadFile((*library)->path());
   if (!bytes.ok()) return Fail(bytes.error(), 2);
@@ -83,6 +93,10 @@ int RunInspect(const std::string& path, const std::string& format,
   const std::string abi = StrCat(raw.abi_major, ".", raw.abi_minor);
   std::vector<std::string> frameworks;
   for (int32_t i = 0; i < raw.num_frameworks; ++i) frameworks.emplace_back(raw.frameworks[i]->name);
+  // MindSpore finds operators by their exported names.
+  const auto is_exported = [&](const auto& op) { return elf->Exports(op->name()); };
+  if (std::any_of((*library)->operators().begin(), (*library)->operators().end(), is_exported))
+    frameworks.emplace_back("mindspore");
 
   if (format == "json") {
     std::vector<std::string> operators;

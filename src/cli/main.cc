@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +32,29 @@
 namespace {
 
 bool IsColored() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
+
+// Seconds above zero. CLI11's own words for that name the largest number there is.
+CLI::Validator IsDuration() {
+  return {[](const std::string& text) -> std::string {
+            double seconds = 0;
+            if (CLI::detail::lexical_cast(text, seconds) && seconds > 0 && std::isfinite(seconds))
+              return "";
+            return opwright::StrCat(text, " is no number of seconds above 0");
+          },
+          "SECONDS"};
+}
+
+// In full: CLI11 wraps -1 to the largest number, as it does one that is larger still.
+CLI::Validator IsSeed() {
+  return {[](const std::string& text) -> std::string {
+            uint64_t seed = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, seed);
+            if (error == std::errc() && stop == end) return "";
+            return opwright::StrCat(text, " is no number from 0 to ", UINT64_MAX);
+          },
+          "NUMBER"};
+}
 
 struct ValidateOptions {
   std::vector<std::string> files;
@@ -92,9 +118,9 @@ void AddCheck(CLI::App& app, CheckOptions* options, int* result) {
   verb->add_option("PATH", options->path, "An operator library, or a folder, which is built first")
       ->required();
   verb->add_option("--op", options->check.op, "Only this operator");
-  verb->add_option("--seed", options->check.seed, "Of the random numbers");
+  verb->add_option("--seed", options->check.seed, "Of the random numbers")->check(IsSeed());
   verb->add_option("--timeout", options->check.timeout_seconds, "Seconds for one case")
-      ->check(CLI::PositiveNumber);
+      ->check(IsDuration());
   verb->add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
   verb->callback([options, result] {
@@ -110,7 +136,8 @@ struct InspectOptions {
 
 void AddInspect(CLI::App& app, InspectOptions* options, int* result) {
   CLI::App* verb = app.add_subcommand("inspect", "What an operator library is and holds");
-  verb->add_option("LIB", options->path, "The library")->required();
+  verb->add_option("LIB", options->path, "An operator library, or a folder, which is built first")
+      ->required();
   verb->add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
   verb->add_option("--verify", options->sha256, "The SHA-256 that the file must have");
@@ -130,7 +157,7 @@ void AddDoctor(CLI::App& app, DoctorOptions* options, int* result) {
   verb->add_option("--python", options->doctor.python,
                    "The Python to ask; else that of $VIRTUAL_ENV, else python3 in PATH");
   verb->add_option("--timeout", options->doctor.seconds, "Seconds for Python's answer")
-      ->check(CLI::PositiveNumber);
+      ->check(IsDuration());
   verb->add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
   verb->callback([options, result] {

@@ -74,7 +74,8 @@ void CheckLinker(const Machine& machine, Findings* findings) {
   std::vector<std::string> command = machine.cxx->command;
   command.emplace_back("-print-prog-name=ld");
   Expected<build::Finished> named = build::RunProcess(command);
-  if (!named.ok() || !named->ok()) return;  // no gcc or clang: the trial build decides
+  // No gcc or clang: the trial build decides.
+  if (!named.ok() || !named->ok() || Trim(named->output).empty()) return;
   const std::string linker = build::FindProgram(std::string(Trim(named->output)));
   Expected<build::Finished> run = linker.empty() ? Expected<build::Finished>(Error())
                                                  : build::RunProcess({linker, "--version"});

@@ -19,22 +19,11 @@ std::string SnakeSuggestion(const std::string& written) {
   return IsSnakeName(word) ? StrCat("write \"", word, "\"") : "";
 }
 
-// A library has a C function by each operator's name, beside these of its own.
-bool IsOwnName(std::string_view name) {
-  for (const std::string_view own : {"note", "operators", "frameworks", "stub_operators"})
-    if (name == own) return true;
-  for (const std::string_view start :
-       {"entry_", "torch_call_", "torch_guard_", "mindspore_call_", "mindspore_infer_"})
-    if (name.starts_with(start) && name.find_first_not_of("0123456789", start.size()) == name.npos)
-      return true;
-  return name.starts_with("opwright_");
-}
-
 std::string_view Refusal(FieldKind kind, std::string_view name) {
   if (Contains(Keywords(), name)) return "is a keyword of C, C++ or Python";
   if (kind == FieldKind::kOpName && Contains(LibraryNames(), name))
     return "is a function of the C or maths library";
-  if (kind == FieldKind::kOpName && IsOwnName(name))
+  if (kind == FieldKind::kOpName && name.starts_with("opwright_"))
     return "is a name of Opwright's own in every library";
   if (kind == FieldKind::kOpName && Contains(HiddenOperatorNames(), name))
     return "is an attribute where operators are listed, acl.ops or a namespace of torch.ops";

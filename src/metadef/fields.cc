@@ -35,7 +35,7 @@ constexpr Field kOperatorFields[] = {
      FieldKind::kNamespace,
      false,
      {},
-     "The namespace in torch, TensorFlow and ONNX; \"opwright\" unless said."},
+     "The namespace in PyTorch; \"opwright\" unless said."},
     {"input_desc", FieldKind::kParams, true, {}, "The inputs, in the order of a call."},
     {"output_desc", FieldKind::kParams, true, {}, "The outputs, at least one."},
     {"attr", FieldKind::kAttrs, false, {}, "The attributes, passed by keyword."},
@@ -117,6 +117,10 @@ const JsonValue* ObjectFields::operator[](std::string_view name) const {
 
 std::string SuggestName(std::string_view word, std::span<const std::string_view> names) {
   const std::vector<std::string> candidates(names.begin(), names.end());
+  std::vector<std::string> longer;
+  for (const std::string& each : candidates)
+    if (!word.empty() && each.starts_with(word)) longer.push_back(each);
+  if (longer.size() > 1) return StrCat("write one of ", JoinAnd(longer));
   const std::string nearest = Nearest(word, candidates);
   if (!nearest.empty()) return StrCat("write \"", nearest, "\"");
   if (candidates.size() == 1) return StrCat("write \"", candidates[0], "\"");

@@ -9,7 +9,6 @@
 #include "base/dtype_name.h"
 #include "base/spelling.h"
 #include "base/text.h"
-#include "metadef/field_checks.h"
 #include "metadef/fields.h"
 
 namespace opwright::metadef {
@@ -34,6 +33,19 @@ bool HasFloat(const Param& param) {
 }
 
 std::string_view KindText(ParamType type) { return ParamKindName(static_cast<int32_t>(type)); }
+
+// Whether a tensor of the one shape list can be of the other.
+bool MayBeEqual(const Shape& a, const Shape& b) {
+  const size_t least = std::min(a.dims.size(), b.dims.size());
+  if (!a.any_leading && b.dims.size() > a.dims.size()) return false;
+  if (!b.any_leading && a.dims.size() > b.dims.size()) return false;
+  for (size_t k = 1; k <= least; ++k) {
+    const int64_t one = a.dims[a.dims.size() - k].value;
+    const int64_t other = b.dims[b.dims.size() - k].value;
+    if (one >= 0 && other >= 0 && one != other) return false;
+  }
+  return true;
+}
 
 class Binder {
  public:
@@ -110,6 +122,7 @@ class Binder {
           "leave it out; what is no float has no gradient");
     const Param* own = Own(&Operator::inputs, i);
     if (own == nullptr) return;
+    CheckFits(role.kind == kOpwrightRoleGrad ? "the gradient of " : "", *source, "takes", *own);
     const bool list_differs =
         (source->param_type == ParamType::kDynamic) != (own->param_type == ParamType::kDynamic);
     const bool may_lack = role.kind == kOpwrightRoleInput &&
@@ -122,6 +135,17 @@ class Binder {
                  role.kind == kOpwrightRoleGrad ? "its gradient" : "it", " is ",
                  KindText(own->param_type)),
           StrCat("write \"param_type\": \"", KindText(source->param_type), "\" for ", own->name));
+  }
+
+  // what: before the name of `source`. does: what the backward operator does with it.
+  void CheckFits(std::string_view what, const Param& source, std::string_view does,
+                 const Param& own) {
+    if (MayBeEqual(source.shape, own.shape)) return;
+    Say("MD044",
+        StrCat(backward_->name, " ", does, " ", what, source.name, " as ", own.name,
+               ", whose shape list is ", ShapeText(own.shape), ", and that of ", source.name,
+               " is ", ShapeText(source.shape)),
+        StrCat("write \"shape\": ", ShapeText(source.shape), " for ", own.name));
   }
 
   // A backward operator with no grad_OUTPUT means it by another name.
@@ -181,6 +205,7 @@ class Binder {
           StrCat("the output ", own->name, " of ", backward_->name, " is the gradient of ",
                  input.name, " and has no float dtype"),
           "give it the dtypes of that input");
+    CheckFits("the gradient of ", input, "gives", *own);
     // An absent input says nothing about the shape of its gradient, so that must be absent too.
     if (input.param_type != own->param_type &&
         (input.param_type != ParamType::kRequired || own->param_type == ParamType::kDynamic))
@@ -218,39 +243,7 @@ class Binder {
   std::vector<Diagnostic> found_;
 };
 
-std::vector<std::string> Strings(const JsonValue* list) {
-  std::vector<std::string> strings;
-  if (list != nullptr)
-    for (const JsonValue& item : list->items) strings.push_back(item.string);
-  return strings;
-}
-
 }  // namespace
-
-void ReadGradient(Checker& checker, const JsonValue& value, const std::string& path, Operator* op) {
-  GradientSpec& spec = op->gradient;
-  spec.span =
-      checker.SpanOf(value.begin, value.is(JsonKind::kString) ? value.end : value.begin + 1);
-  if (value.is(JsonKind::kString)) {
-    if (value.string == "none") return;
-    if (value.string == "auto") {
-      spec.kind = GradientSpec::Kind::kAuto;
-      return;
-    }
-    if (!CheckName(checker, FieldKind::kOpName, value, path)) return;
-    spec.kind = GradientSpec::Kind::kOperator;
-    spec.op = value.string;
-    return;
-  }
-  const ObjectFields fields = CheckObject(checker, ObjectKind::kGradient, value, StrCat(path, "."));
-  if (fields["op"] == nullptr || fields["inputs"] == nullptr || fields["outputs"] == nullptr)
-    return;
-  spec.kind = GradientSpec::Kind::kOperator;
-  spec.long_form = true;
-  spec.op = fields["op"]->string;
-  spec.inputs = Strings(fields["inputs"]);
-  spec.outputs = Strings(fields["outputs"]);
-}
 
 std::vector<Diagnostic> CheckGradient(const Operator& forward, const Operator* backward,
                                       Binding* binding) {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The "gradient" field and the binding of a backward operator.
+// The binding of a backward operator.
 #pragma once
 
-#include "metadef/checker.h"
-#include "metadef/json_tree.h"
+#include <string>
+#include <vector>
+
 #include "metadef/metadef.h"
 
 namespace opwright::metadef {
-
-// Fills op->gradient. path: "gradient".
-void ReadGradient(Checker& checker, const JsonValue& value, const std::string& path, Operator* op);
 
 // What does not fit; empty when all does. backward: null checks the names of a long form only.
 std::vector<Diagnostic> CheckGradient(const Operator& forward, const Operator* backward,

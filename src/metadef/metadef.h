@@ -41,6 +41,8 @@ struct Shape {
   std::vector<Dim> dims;
   bool operator==(const Shape&) const = default;
 };
+// As it is written: ["...", "n", -1].
+std::string ShapeText(const Shape& shape);
 
 struct Param {
   std::string name;

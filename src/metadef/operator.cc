@@ -11,7 +11,7 @@
 #include "metadef/columns.h"
 #include "metadef/field_checks.h"
 #include "metadef/fields.h"
-#include "metadef/gradient.h"
+#include "metadef/gradient_field.h"
 #include "metadef/reserved.h"
 #include "metadef/shape_rule.h"
 

@@ -86,16 +86,45 @@ void WarnOfColumns(Checker& checker, const Operator& forward, const Operator& ba
                   StrCat("add what is missing to each \"dtype\" of ", backward.name));
 }
 
+// Whether the forward operator says that an output has the shape of this input.
+bool HasShapeOf(const Operator& forward, int32_t output, int32_t input) {
+  const ShapeRule& rule = forward.shape_rules[static_cast<size_t>(output)];
+  return rule.kind == kOpwrightShapeSame &&
+         std::find(rule.args.begin(), rule.args.end(), input) != rule.args.end();
+}
+
+// Under "forward" a gradient of an output that has the shape of an input has that input's shape
+// too: a kernel of one loop over both reads no further, whoever calls it.
+void TieToForward(const Operator& forward, const Binding& binding, Operator* backward) {
+  const auto is_list = [&](size_t i) {
+    return backward->inputs[i].param_type == ParamType::kDynamic;
+  };
+  for (ShapeRule& rule : backward->shape_rules) {
+    if (rule.kind != kOpwrightShapeForward || rule.args.size() != 1) continue;
+    const auto own = static_cast<size_t>(rule.args[0]);
+    if (binding.inputs[own].kind != kOpwrightRoleInput || is_list(own)) continue;
+    for (size_t i = 0; i < binding.inputs.size(); ++i) {
+      const OpwrightRole& role = binding.inputs[i];
+      if (role.kind == kOpwrightRoleGrad && !is_list(i) &&
+          HasShapeOf(forward, role.index, binding.inputs[own].index))
+        rule.args.push_back(static_cast<int32_t>(i));
+    }
+  }
+}
+
 void CheckGradients(Checker& checker, std::vector<Entry>* entries) {
   std::vector<bool> bad(entries->size());
-  std::unordered_map<std::string_view, const Reading*> named;
-  for (const Entry& entry : *entries)
+  std::unordered_map<std::string_view, Reading*> named;
+  std::unordered_map<std::string_view, int> forwards;  // of a backward operator
+  for (Entry& entry : *entries) {
     if (entry.reading.named) named.insert_or_assign(entry.reading.op.name, &entry.reading);
+    ++forwards[entry.reading.op.gradient.op];
+  }
   for (size_t i = 0; i < entries->size(); ++i) {
     const Reading& forward = (*entries)[i].reading;
     if (!forward.named || forward.op.gradient.kind != GradientSpec::Kind::kOperator) continue;
     const auto found = named.find(forward.op.gradient.op);
-    const Reading* backward = found != named.end() ? found->second : nullptr;
+    Reading* backward = found != named.end() ? found->second : nullptr;
     const bool good = forward.good && (backward == nullptr || backward->good);
     const JsonValue& field = *(*entries)[i].object->Find("gradient");
     if (backward == nullptr)
@@ -109,8 +138,9 @@ void CheckGradients(Checker& checker, std::vector<Entry>* entries) {
       checker.Error(d.id, field, std::move(d.message), std::move(d.hint));
       bad[i] = true;
     }
-    if (good && !bad[i] && backward != nullptr)
-      WarnOfColumns(checker, forward.op, backward->op, binding, field);
+    if (!good || bad[i] || backward == nullptr) continue;
+    WarnOfColumns(checker, forward.op, backward->op, binding, field);
+    if (forwards[backward->op.name] == 1) TieToForward(forward.op, binding, &backward->op);
   }
   for (size_t i = 0; i < entries->size(); ++i)
     if (bad[i]) (*entries)[i].reading.good = false;

@@ -6,7 +6,7 @@
 namespace opwright::metadef {
 namespace {
 
-// The tables are sorted, and filled line by line.
+// The tables are sorted, as Contains searches them, and filled line by line.
 // clang-format off
 constexpr std::string_view kKeywords[] = {
     "alignas", "alignof", "and", "and_eq", "as", "asm", "assert", "async", "auto", "await",
@@ -92,6 +92,16 @@ constexpr std::string_view kTakenNamespaces[] = {
     "aten", "higher_order", "import_module", "load_library", "loaded_libraries",
     "prim", "prims",        "torch"};
 constexpr std::string_view kRuleFunctions[] = {"ceil_div", "max", "min"};
+
+static_assert(std::ranges::is_sorted(kKeywords));
+static_assert(std::ranges::is_sorted(kLibraryNames));
+static_assert(std::ranges::is_sorted(kArgumentNames));
+static_assert(std::ranges::is_sorted(kCompilerArguments));
+static_assert(std::ranges::is_sorted(kEffectArguments));
+static_assert(std::ranges::is_sorted(kMutationArguments));
+static_assert(std::ranges::is_sorted(kHiddenOperatorNames));
+static_assert(std::ranges::is_sorted(kTakenNamespaces));
+static_assert(std::ranges::is_sorted(kRuleFunctions));
 
 bool Lower(char c) { return c >= 'a' && c <= 'z'; }
 bool Upper(char c) { return c >= 'A' && c <= 'Z'; }

@@ -66,6 +66,15 @@ bool CheckEntry(Checker& checker, const JsonValue& entry, size_t position, size_
 
 }  // namespace
 
+std::string ShapeText(const Shape& shape) {
+  if (shape.any_leading && shape.dims.empty()) return "[-2]";
+  std::vector<std::string> entries;
+  if (shape.any_leading) entries.emplace_back("\"...\"");
+  for (const Dim& dim : shape.dims)
+    entries.push_back(dim.symbol.empty() ? StrCat(dim.value) : JsonQuote(dim.symbol));
+  return StrCat("[", Join(entries, ", "), "]");
+}
+
 bool CheckShape(Checker& checker, const JsonValue& value, const std::string& path) {
   if (!value.is(JsonKind::kList)) {
     std::string hint;

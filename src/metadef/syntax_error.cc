@@ -170,6 +170,9 @@ class Explainer {
     if (!bare.empty() && bare[0] >= '0' && bare[0] <= '9' && ExpectsValue())
       return Say(at_, length, StrCat(word, " is no JSON number"),
                  "write it in decimal, without leading zeros and without '+'");
+    if (ExpectsValue() && word.find_first_not_of('.') == word.npos)
+      return Say(at_, length, StrCat("found ", word, ", expected ", Wanted()),
+                 StrCat("write \"", word.size() > 1 ? "..." : word, "\" if it is a string"));
     if (bare.empty() || bare[0] == '.')
       return Say(at_, length, StrCat(word, " is no JSON number"), "write a digit before the point");
     if (ExpectsValue())

@@ -120,8 +120,10 @@ Status AclRegistry::Load(const std::string& path) {
   Expected<LibraryHandle> handle = LoadLibrary(path);
   if (!handle.ok()) return handle.TakeError();
   const std::lock_guard lock(mutex_);
-  for (const LibraryHandle& known : libraries_)
-    if (known->identity() == (*handle)->identity()) return {};
+  // One that is loaded again is the latest: its kernels count from now on.
+  std::erase_if(libraries_, [&](const LibraryHandle& known) {
+    return known->identity() == (*handle)->identity();
+  });
   libraries_.push_back(std::move(*handle));
   return {};
 }
@@ -129,7 +131,7 @@ Status AclRegistry::Load(const std::string& path) {
 Status AclRegistry::Register(const std::string& name) {
   const std::lock_guard lock(mutex_);
   OPWRIGHT_RETURN_IF_ERROR(Check(name, Step::kRegister));
-  if (!metadef::IsSnakeName(name) || name.size() > metadef::kMaxNameLength)
+  if (!metadef::IsSnakeName(name))
     return MakeError(
         "RG009",
         StrCat("\"", name,

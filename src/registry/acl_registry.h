@@ -24,8 +24,8 @@ class AclRegistry {
 
   static AclRegistry& Get();
 
-  // Each is idempotent; a different thing under the same name is refused with both identities. On
-  // an error the registry is as it was.
+  // Each is idempotent, but that the library of the last load has the kernels; a different thing
+  // under the same name is refused with both identities. On an error the registry is as it was.
   Status Load(const std::string& path);
   Status Register(const std::string& name);
   Status Model(const std::string& name, const std::string& metadef_path, const std::string& kernel);
@@ -52,7 +52,7 @@ class AclRegistry {
   Expected<std::shared_ptr<Operator>> FindKernel(const std::string& kernel) const;
 
   std::mutex mutex_;
-  std::vector<LibraryHandle> libraries_;
+  std::vector<LibraryHandle> libraries_;  // in the order of their last load
   std::map<std::string, Entry> entries_;
 };
 

@@ -123,12 +123,6 @@ std::string MachineName(int machine) {
   }
 }
 
-}  // namespace
-
-bool ElfFile::Exports(std::string_view name) const {
-  return std::find(exports.begin(), exports.end(), name) != exports.end();
-}
-
 // For what lies in an operator folder.
 std::string HowToBuild(const std::string& path) {
   constexpr std::string_view kSources[] = {".json", ".cpp", ".cc", ".cxx", ".h"};
@@ -137,6 +131,12 @@ std::string HowToBuild(const std::string& path) {
       return StrCat("; it is a source: load its folder, ", DirName(path),
                     ", which is built first, or build a library with `opwright build`");
   return "; build a library with `opwright build`";
+}
+
+}  // namespace
+
+bool ElfFile::Exports(std::string_view name) const {
+  return std::find(exports.begin(), exports.end(), name) != exports.end();
 }
 
 Expected<ElfFile> ReadElf(const std::string& path, const std::string& bytes) {

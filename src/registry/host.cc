@@ -141,8 +141,14 @@ void ParallelFor(void*, int64_t n, int64_t grain, Body body, void* context) {
 constexpr OpwrightHost kHost = {sizeof(OpwrightHost), nullptr,      &host::Allocate,
                                 &host::Release,       &ParallelFor, &host::Log};
 
+std::atomic<const OpwrightHost*> current_host = &kHost;
+
 }  // namespace
 
-const OpwrightHost* DefaultHost() { return &kHost; }
+const OpwrightHost* DefaultHost() { return current_host.load(std::memory_order_relaxed); }
+
+void ReplaceHost(const OpwrightHost* host) {
+  current_host.store(host != nullptr ? host : &kHost, std::memory_order_relaxed);
+}
 
 }  // namespace opwright

@@ -10,4 +10,8 @@ namespace opwright {
 
 const OpwrightHost* DefaultHost();
 
+// What all calls of this process from here on get in its place; null: itself. For opwright check,
+// which runs the parts of a loop in an order of its own.
+void ReplaceHost(const OpwrightHost* host);
+
 }  // namespace opwright

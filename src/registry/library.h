@@ -50,6 +50,8 @@ class Operator {
   bool has_metadef() const { return def_ != nullptr; }
   const OpwrightOpDef& def() const { return *def_; }
   const OpwrightOperatorEntry& entry() const { return *entry_; }
+  // What calls from here on go through, with the same kernel. For opwright check, which stops it.
+  void ReplaceEntry(const OpwrightOperatorEntry* entry) { entry_ = entry; }
   Library& library() const { return *library_; }
 
   // CL014 when its library is closed, RG003 without metadef.

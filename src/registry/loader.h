@@ -17,7 +17,8 @@ namespace opwright {
 // in $OPWRIGHT_PATH, read now. LD001 with the given path, the resolved one and the working folder.
 Expected<std::string> ResolveLibraryPath(const std::string& path);
 
-// sha256: 64 hex digits that the file must have; none: any. Errors LD001 ... LD012.
+// sha256: 64 hex digits that the file must have; none: any. Errors LD001 ... LD012 and, of the
+// private copy, CA001 ... CA003.
 Expected<LibraryHandle> LoadLibrary(const std::string& path,
                                     const std::optional<std::string>& sha256 = std::nullopt);
 

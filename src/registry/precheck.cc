@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -52,6 +53,31 @@ bool ProcessorHas(std::string_view march) {
   return !march.starts_with("x86-64") || march <= ProcessorLevel();
 }
 
+// Whether the old ABI's string stands in a demangled name: the new one's is
+// std::__cxx11::basic_string.
+bool NamesOldString(std::string_view name) {
+  constexpr std::string_view kString = "std::string";
+  const auto goes_on = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':';
+  };
+  for (size_t at = name.find(kString); at != name.npos; at = name.find(kString, at + 1)) {
+    const size_t end = at + kString.size();
+    if ((at == 0 || !goes_on(name[at - 1])) && (end == name.size() || !goes_on(name[end])))
+      return true;
+  }
+  return false;
+}
+
+// The first sanitizer of gcc's that the file needs and that this process has not: it has to come
+// before the C library, and ends the process where it comes later. One that is there is kept.
+std::string_view MissingSanitizer(const ElfFile& elf) {
+  for (const std::string& needed : elf.needed)
+    for (const std::string_view name : {"libasan.", "libtsan.", "liblsan.", "libhwasan."})
+      if (needed.starts_with(name) && dlopen(needed.c_str(), RTLD_NOLOAD | RTLD_LAZY) == nullptr)
+        return needed;
+  return {};
+}
+
 }  // namespace
 
 Status CheckElf(const std::string& path, const ElfFile& elf) {
@@ -86,6 +112,12 @@ Status CheckElf(const std::string& path, const ElfFile& elf) {
                                             : "instructions that this processor has not",
                         missing.empty() ? "" : StrCat(": it lacks ", JoinAnd(missing)),
                         "; build it without --march and -m flags, or for this one"));
+  if (const std::string_view name = MissingSanitizer(elf); !name.empty())
+    return MakeError("LD017",
+                     StrCat(path, " is built with a sanitizer: ", name,
+                            " would end this process, which did not start with it; build it "
+                            "without -fsanitize, or start with LD_PRELOAD=$(gcc -print-file-name=",
+                            name, ")"));
   return {};
 }
 
@@ -105,11 +137,8 @@ Error ExplainLoadFailure(const std::string& path, const ElfFile& elf,
     std::string symbol = loader_message.substr(at + kUndefined.size());
     symbol = symbol.substr(0, symbol.find_first_of(" ,\n"));
     const std::string name = Demangle(symbol);
-    // Both string ABIs spell the same type apart: Ss and std::string, NSt7__cxx11... and
-    // std::__cxx11.
     const bool new_abi = symbol.find("__cxx11") != std::string::npos;
-    const bool old_abi = !new_abi && (symbol.find("Ss") != std::string::npos ||
-                                      symbol.find("RKSs") != std::string::npos);
+    const bool old_abi = !new_abi && NamesOldString(name);
     std::string hint;
     if (new_abi || old_abi)
       hint = StrCat(

@@ -32,7 +32,7 @@ Expected<PrivateFile> PrivateCopy(const std::string& identity, const std::string
   Expected<UsableCache> cache = OpenCacheFolder({&kBelow, 1});
   if (!cache.ok()) return cache.TakeError();
   if (!cache->reason.empty())
-    warnings->push_back(StrCat(cache->reason, "; ", cache->root, " is used instead [CA004]"));
+    warnings->push_back(StrCat(cache->reason, "; ", cache->Consequence(), " [CA004]"));
   Expected<FileLock> kept = LockEntries(cache->root, FileLock::Kind::kShared);
   if (!kept.ok()) return kept.TakeError();
   const std::string folder = JoinPath(cache->root, FolderFor(identity, dependencies));

@@ -64,7 +64,43 @@ Status CheckGradient(const OpwrightOpDef& forward, int32_t output, const Opwrigh
   return {};
 }
 
+// A gradient through an output that the backward operator does not take would be lost; what comes
+// through one of integers or bools is none.
+Status CheckNothingIsLost(const GradientCall& call, Arena& arena) {
+  for (int32_t i = 0; i < call.forward->num_outputs; ++i) {
+    if (TakesGradientOf(*call.gradient, i)) continue;
+    for (int64_t k = 0; k < call.output_grads[i].count; ++k) {
+      OpwrightTensor grad = call.output_grads[i].tensors[k];
+      if (!IsFloat(grad.dtype) && grad.dtype.code != kOpwrightComplex) continue;
+      if (!IsDense(grad)) {
+        OpwrightTensor dense = ScratchLike(grad, arena, false);
+        if (dense.data == nullptr) return MakeError("CL010", "no memory for a gradient's scratch");
+        CopyTensor(grad, dense);
+        grad = dense;
+      }
+      if (!IsZero(grad))
+        return MakeError("GR023", LostGradientText(*call.forward, i, call.backward->name));
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+bool TakesGradientOf(const OpwrightGradient& gradient, int32_t output) {
+  const auto takes = [output](const OpwrightRole& role) {
+    return role.kind == kOpwrightRoleGrad && role.index == output;
+  };
+  return std::any_of(gradient.inputs, gradient.inputs + gradient.num_inputs, takes);
+}
+
+std::string LostGradientText(const OpwrightOpDef& forward, int32_t output, const char* backward) {
+  const char* const name = forward.outputs[output]->name;
+  return StrCat(forward.name, ": a gradient comes through output ", name, ", and the backward ",
+                "operator ", backward, " takes none of it, so that it would be lost; give ",
+                backward, " an input grad_", name, ", or stop the gradient where ", name,
+                " is used (detach, stop_gradient)");
+}
 
 Status RunGradient(const GradientCall& call) {
   const OpwrightGradient& gradient = *call.gradient;
@@ -74,6 +110,7 @@ Status RunGradient(const GradientCall& call) {
   for (int32_t i = 0; i < call.forward->num_outputs; ++i)
     OPWRIGHT_RETURN_IF_ERROR(
         CheckGradient(*call.forward, i, call.outputs[i], call.output_grads[i]));
+  OPWRIGHT_RETURN_IF_ERROR(CheckNothingIsLost(call, arena));
 
   auto* inputs = arena.Make<OpwrightArgument>(gradient.num_inputs);
   for (int32_t i = 0; i < gradient.num_inputs; ++i) {

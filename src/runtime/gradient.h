@@ -4,6 +4,8 @@
 // is unused or unwanted, results in each input's own shape and dtype.
 #pragma once
 
+#include <string>
+
 #include "base/error.h"
 #include "opwright/c_api.h"
 #include "runtime/launch.h"
@@ -29,7 +31,14 @@ struct GradientCall {
   const OpwrightArgument* input_grads = nullptr;
 };
 
-// GR002: a gradient is wanted that the backward operator does not give.
+// GR002: a gradient is wanted that the backward operator does not give. GR023: one that is not zero
+// comes through an output that the backward operator takes none of.
 Status RunGradient(const GradientCall& call);
+
+// Whether the backward operator takes the gradient of the forward's output.
+bool TakesGradientOf(const OpwrightGradient& gradient, int32_t output);
+
+// The message of GR023, for adapters that see it before.
+std::string LostGradientText(const OpwrightOpDef& forward, int32_t output, const char* backward);
 
 }  // namespace opwright

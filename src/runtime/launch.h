@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One call of an operator, from any tensors to a kernel that sees dense ones of one dtype column:
-// checks, column, shapes, copies, and the wall that no exception passes. Works on the C interface
-// alone, so that libopwright.so and the entries of every operator library share it.
+// checks, column, shapes, copies, and the wall that no exception passes. Needs base and the
+// public headers alone, so that libopwright.so and the entries of every operator library share it.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/shape.h"
 #include "runtime/shape_program.h"
 
 namespace opwright {
@@ -66,13 +67,17 @@ class Rules {
  private:
   void Bind(const OpwrightParamDef& param, const PartialShape& shape) {
     const auto due = static_cast<size_t>(param.num_dims);
-    if (!HasRank(shape) || shape.size() < due) return;
-    const size_t lead = shape.size() - due;
+    const bool fits = HasRank(shape) && shape.size() >= due;
+    const size_t lead = fits ? shape.size() - due : 0;
+    // Of an input whose rank is unknown nothing is known, and no other stands in.
+    if (leading_input_.Take(param)) {
+      leading_.reset();
+      if (fits) leading_ = PartialShape(shape.begin(), shape.begin() + static_cast<int64_t>(lead));
+    }
+    if (!fits) return;
     for (size_t k = 0; k < due; ++k)
       if (param.dims[k] <= -2 && shape[lead + k] >= 0)
         symbols_[static_cast<size_t>(-(param.dims[k] + 2))] = shape[lead + k];
-    if (param.leading_any && param.num_dims > 0 && !leading_.has_value())
-      leading_ = PartialShape(shape.begin(), shape.begin() + static_cast<int64_t>(lead));
   }
 
   template <class Join>
@@ -129,7 +134,8 @@ class Rules {
   const std::vector<PartialShape>& inputs_;
   const OpwrightAttr* attrs_;
   std::vector<int64_t> symbols_;
-  std::optional<PartialShape> leading_;
+  std::optional<PartialShape> leading_;  // none: unknown
+  LeadingInput leading_input_;
 };
 
 }  // namespace

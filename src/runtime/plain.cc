@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/plain.h"
 
-#include <algorithm>
-
 #include "base/dtype.h"
 #include "runtime/attrs.h"
 #include "runtime/shape.h"

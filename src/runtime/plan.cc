@@ -79,12 +79,10 @@ Status CheckTensors(const OpwrightOpDef& def, const OpwrightParamDef* const* par
 
 Error ListError(const OpwrightOpDef& def, int32_t output, const ShapeView& shape) {
   const OpwrightParamDef& param = *def.outputs[output];
-  const bool vector = !param.leading_any && param.num_dims == 1 && param.dims[0] == -1;
-  return MakeError(
-      "CL022",
-      StrCat(def.name, ": the shape of output ", param.name, " by ", def.shape_rules[output]->text,
-             " is ", ShapeText(shape.ndim, shape.dims), ", its shape list says ",
-             PatternText(def, param), vector ? "; [-1] is rank 1, write [-2] for any rank" : ""));
+  return MakeError("CL022",
+                   StrCat(def.name, ": the shape of output ", param.name, " by ",
+                          def.shape_rules[output]->text, " is ", ShapeText(shape.ndim, shape.dims),
+                          ", its shape list says ", PatternText(def, param), AnyRankHint(param)));
 }
 
 // Asks the kernel for the shapes of the outputs whose rule is "kernel".

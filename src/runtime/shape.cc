@@ -23,6 +23,11 @@ std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param,
   return StrCat("[", Join(dims, ", "), "]");
 }
 
+std::string_view AnyRankHint(const OpwrightParamDef& param) {
+  const bool vector = !param.leading_any && param.num_dims == 1 && param.dims[0] == -1;
+  return vector ? "; [-1] is rank 1, write [-2] for any rank" : "";
+}
+
 namespace {
 
 ShapeView ViewOf(const OpwrightTensor& t) { return {t.ndim, t.shape}; }
@@ -42,11 +47,9 @@ Error ShapeError(const OpwrightOpDef& def, const OpwrightParamDef& param,
 
 Error RankError(const OpwrightOpDef& def, const OpwrightParamDef& param,
                 const OpwrightTensor& tensor) {
-  const bool vector = !param.leading_any && param.num_dims == 1 && param.dims[0] == -1;
-  return ShapeError(
-      def, param, tensor,
-      StrCat("rank ", param.leading_any ? "at least " : "", param.num_dims, " expected, got ",
-             tensor.ndim, vector ? "; [-1] is rank 1, write [-2] for any rank" : ""));
+  return ShapeError(def, param, tensor,
+                    StrCat("rank ", param.leading_any ? "at least " : "", param.num_dims,
+                           " expected, got ", tensor.ndim, AnyRankHint(param)));
 }
 
 // Who bound a symbol first, for the message.
@@ -140,6 +143,19 @@ struct RuleContext {
     return MakeError("CL005", StrCat(def.name, ": the shape of output ", def.outputs[output]->name,
                                      " by ", rule.text, ": ", why));
   }
+  bool IsEmptyList(int32_t input) const {
+    return def.inputs[input]->kind == kOpwrightDynamic && inputs[input].count == 0;
+  }
+  Error EmptyList(int32_t input) const {
+    return MakeError("CL001", StrCat(def.name, ": the list ", def.inputs[input]->name,
+                                     " is empty, one tensor or more are due"));
+  }
+  Error NoneGiven() const {
+    const OpwrightShapeRule& rule = *def.shape_rules[output];
+    for (int32_t k = 0; k < rule.num_args; ++k)
+      if (IsEmptyList(rule.args[k])) return EmptyList(rule.args[k]);
+    return Fail("none of its inputs was given");
+  }
   // The shape, unless no memory could hold it.
   Expected<ShapeView> Possible(const ShapeView& shape) const {
     if (shape.ndim <= OPWRIGHT_MAX_RANK && IsPossibleShape(shape.ndim, shape.dims)) return shape;
@@ -174,7 +190,7 @@ Expected<ShapeView> SameShape(const RuleContext& c, const OpwrightShapeRule& rul
       }
     }
   }
-  if (first == nullptr) return c.Fail("none of its inputs was given");
+  if (first == nullptr) return c.NoneGiven();
   return ViewOf(*first);
 }
 
@@ -193,7 +209,7 @@ Expected<ShapeView> BroadcastShape(const RuleContext& c, const OpwrightShapeRule
       any = true;
     }
   }
-  if (!any) return c.Fail("none of its inputs was given");
+  if (!any) return c.NoneGiven();
   return c.Possible(shape);
 }
 
@@ -212,10 +228,19 @@ std::optional<int64_t> ReadValue(const RuleContext& c, int64_t op, const int64_t
   return axis < 0 || axis >= t.ndim ? std::nullopt : std::optional(t.shape[axis]);
 }
 
+// Whether the input is a list without tensors whose shape would have said the symbol.
+bool IsEmptyListWith(const RuleContext& c, int32_t input, int64_t symbol) {
+  const OpwrightParamDef& param = *c.def.inputs[input];
+  const int64_t* end = param.dims + param.num_dims;
+  return c.IsEmptyList(input) && std::find(param.dims, end, -symbol - 2) != end;
+}
+
 // Why an instruction gave no value.
 Error ProgramError(const RuleContext& c, const MissingValue& missing) {
   switch (missing.op) {
     case kOpwrightSymbol:
+      for (int32_t i = 0; i < c.def.num_inputs; ++i)
+        if (IsEmptyListWith(c, i, *missing.operands)) return c.EmptyList(i);
       return c.Fail(StrCat(c.def.symbols[*missing.operands],
                            " is not known: the input that has it is absent"));
     case kOpwrightDim:
@@ -252,7 +277,11 @@ Expected<ShapeView> EvaluateDims(const RuleContext& c, const OpwrightShapeRule& 
     return c.Fail(StrCat("it would have ", ndim, " dimensions, at most ", OPWRIGHT_MAX_RANK,
                          " are supported"));
   if (!rule.leading_any) return c.Possible({top, stack});
-  if (!c.bindings.leading_bound) return c.Fail("\"...\" stands for nothing: no input given has it");
+  if (!c.bindings.leading_input.bound) {
+    for (int32_t i = 0; i < c.def.num_inputs; ++i)
+      if (c.IsEmptyList(i) && c.def.inputs[i]->leading_any) return c.EmptyList(i);
+    return c.Fail("\"...\" stands for nothing: no input given has it");
+  }
   const ShapeView lead = c.bindings.leading;
   int64_t* dims = c.arena.Make<int64_t>(lead.ndim + top);
   std::copy(lead.dims, lead.dims + lead.ndim, dims);

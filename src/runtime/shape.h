@@ -26,6 +26,22 @@ struct ShapeList {
 
 ShapeList ShapesOf(const OpwrightArgument& argument, Arena& arena);
 
+// Whose further dimensions "..." stands for in a rule: those of the first input that has dims too;
+// where there is none, of the first input of any rank. Inputs come in their order.
+struct LeadingInput {
+  // Whether it is this one, as far as inputs have come.
+  bool Take(const OpwrightParamDef& param) {
+    const bool has_own_dims = param.num_dims > 0;
+    if (!param.leading_any || has_dims || (!has_own_dims && bound)) return false;
+    bound = true;
+    has_dims = has_own_dims;
+    return true;
+  }
+
+  bool bound = false;
+  bool has_dims = false;
+};
+
 // What the symbols of the metadef stand for in one call.
 struct Bindings {
   Bindings(const OpwrightOpDef& def, Arena& arena) : symbols(arena.Make<int64_t>(def.num_symbols)) {
@@ -38,11 +54,7 @@ struct Bindings {
     if (lead < 0 || (lead > 0 && !param.leading_any)) return false;
     for (int32_t k = 0; k < param.num_dims; ++k)
       if (!TakeDim(param.dims[k], t.shape[lead + k])) return false;
-    // [-2] names nothing; "..." before dims does.
-    if (param.leading_any && param.num_dims > 0 && !leading_bound) {
-      leading = {lead, t.shape};
-      leading_bound = true;
-    }
+    if (leading_input.Take(param)) leading = {lead, t.shape};
     return true;
   }
   // The same for an output, whose "..." binds nothing.
@@ -63,7 +75,7 @@ struct Bindings {
 
   int64_t* symbols;  // -1: not bound
   ShapeView leading;  // of "..."
-  bool leading_bound = false;
+  LeadingInput leading_input;
 };
 
 // Checks every input's rank, fixed and named dimensions. CL004 with the shape and what was due.
@@ -79,7 +91,8 @@ int64_t DynamicOutputCount(const OpwrightOpDef& def, int32_t output,
                            const OpwrightArgument* inputs);
 
 // The shape of tensor `item` of an output, by every rule but "kernel". of_caller: what IsOfCaller
-// is about, null when the caller does not say. CL005 when the rule cannot be met.
+// is about, null when the caller does not say. CL005 when the rule cannot be met, CL001 when
+// the list that it names is shorter.
 Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, int64_t item,
                                      const OpwrightArgument* inputs, const OpwrightAttr* attrs,
                                      const Bindings& bindings, const ShapeView* of_caller,
@@ -88,6 +101,9 @@ Expected<ShapeView> InferOutputShape(const OpwrightOpDef& def, int32_t output, i
 // ["...", "n", -1] as the metadef has it. quote: around names.
 std::string PatternText(const OpwrightOpDef& def, const OpwrightParamDef& param,
                         std::string_view quote = "\"");
+
+// What a message adds where a shape is not of the param's list, and the list is [-1]; else "".
+std::string_view AnyRankHint(const OpwrightParamDef& param);
 
 // numpy's rule for two shapes; false when they do not fit. result may be a.
 bool BroadcastShapes(const ShapeView& a, const ShapeView& b, ShapeView* result, Arena& arena);

@@ -43,10 +43,16 @@ bool FitsExactly(OpwrightDType column, OpwrightDType given) {
   return column == given || (IsWeak(given) && TakesWeak(column, given));
 }
 
-// Whether the given float inputs have at least two dtypes.
+bool TakesFloat(const OpwrightOpDef& def, int32_t input) {
+  const OpwrightDType* const dtypes = def.inputs[input]->dtypes;
+  return std::any_of(dtypes, dtypes + def.num_columns, IsFloat);
+}
+
+// Whether the inputs that may be floats are given as floats of at least two dtypes.
 bool IsMixed(const OpwrightOpDef& def, const OpwrightArgument* inputs) {
   OpwrightDType first = {};
   for (int32_t i = 0; i < def.num_inputs; ++i) {
+    if (!TakesFloat(def, i)) continue;
     for (int64_t k = 0; k < inputs[i].count; ++k) {
       const OpwrightDType dtype = inputs[i].tensors[k].dtype;
       if (!IsFloat(dtype) || IsWeak(dtype)) continue;

@@ -210,6 +210,30 @@ void CopyTensor(const OpwrightTensor& source, const OpwrightTensor& target) {
   Run(MakeWalk(source, target), row, DataOf(source), DataOf(target));
 }
 
+bool IsZero(const OpwrightTensor& dense) {
+  // In words of 8 bytes, without the signs of floats.
+  const int64_t item = ItemSize(dense.dtype);
+  const int64_t part = dense.dtype.code == kOpwrightComplex ? item / 2 : item;
+  uint64_t mask = ~uint64_t{0};
+  if (IsFloat(dense.dtype) || dense.dtype.code == kOpwrightComplex)
+    for (int64_t bit = part * 8 - 1; bit < 64; bit += part * 8) mask &= ~(uint64_t{1} << bit);
+  const char* at = DataOf(dense);
+  int64_t left = NumElements(dense) * item;
+  while (left > 0) {
+    uint64_t any = 0;
+    for (int k = 0; k < 512 && left > 0; ++k) {
+      uint64_t word = 0;
+      const auto size = static_cast<size_t>(left < 8 ? left : 8);
+      memcpy(&word, at, size);
+      any |= word;
+      at += size;
+      left -= static_cast<int64_t>(size);
+    }
+    if ((any & mask) != 0) return false;
+  }
+  return true;
+}
+
 std::string ShapeText(int32_t ndim, const int64_t* shape) {
   std::string text = "[";
   for (int32_t k = 0; k < ndim; ++k) text += StrCat(k > 0 ? ", " : "", shape[k]);

@@ -96,6 +96,9 @@ inline ByteRange BytesOf(const OpwrightTensor& t) {
 // dtype is converted: floats round to nearest even. The memory must not overlap.
 void CopyTensor(const OpwrightTensor& source, const OpwrightTensor& target);
 
+// Whether every element is 0, or -0. The tensor is dense.
+bool IsZero(const OpwrightTensor& dense);
+
 // "[2, 3]"
 std::string ShapeText(int32_t ndim, const int64_t* shape);
 inline std::string ShapeText(const OpwrightTensor& t) { return ShapeText(t.ndim, t.shape); }

@@ -23,6 +23,10 @@ TEST(Nearest, FindsASlipAndNothingFarAway) {
   const std::vector<std::string> names = {"element_add", "element_mul"};
   EXPECT_EQ(Nearest("elment_add", names), "element_add");
   EXPECT_EQ(Nearest("softmax", names), "");
+  const std::vector<std::string> attributes = {"x", "eps", "axis"};
+  EXPECT_EQ(Nearest("esp", attributes), "eps") << "two letters exchanged are one slip";
+  EXPECT_EQ(Nearest("axsi", attributes), "axis");
+  EXPECT_EQ(Nearest("spe", attributes), "");
 }
 
 TEST(JsonQuote, EscapesControlsAndReplacesBrokenUtf8) {

@@ -102,6 +102,21 @@ TEST_F(Builds, NoCompilerIsOneClearError) {
   EXPECT_SAYS(Refused("op", "BD012"), "no-such-compiler");
 }
 
+TEST_F(Builds, AProgramThatCompilesNothingIsNoCompiler) {
+  WriteOperator("op", "2");
+  SetEnv("CXX", "true");
+  const std::string text = Refused("op", "BD012");
+  EXPECT_SAYS(text, "/true ends with exit code 0 and has compiled nothing");
+  EXPECT_SAYS(text, "set CXX");
+}
+
+TEST_F(Builds, APathMayHaveACommaInIt) {
+  SetEnv("OPWRIGHT_CACHE", Path("a,b"));
+  WriteOperator("o,p", "2");
+  auto built = BuildOf("o,p");
+  ASSERT_TRUE(built.ok()) << built.error().Text();
+}
+
 TEST_F(Builds, TheKernelsAndTheMetadefMustAgree) {
   WriteOperator("op", "2");
   Write("op/op.json", Metadef("scales"));

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace opwright::build {
 namespace {
@@ -73,6 +74,15 @@ TEST(Flags, ArchitectureIsRecordedUnderANameThatCanBeChecked) {
 TEST(Flags, AFileOfFlagsAndAMissingValueAreRefused) {
   EXPECT_EQ(ReadFlags({"@flags.txt"}, "").error().id, "BD018");
   EXPECT_EQ(ReadFlags({"-I"}, "").error().id, "BD018");
+}
+
+TEST(Flags, ThatStopBeforeThereIsAnObjectAreRefused) {
+  for (const char* flag : {"-S", "-E", "-M", "-MM", "-fsyntax-only"}) {
+    const auto flags = ReadFlags({flag}, "");
+    ASSERT_FALSE(flags.ok()) << flag;
+    EXPECT_EQ(flags.error().id, "BD018");
+    EXPECT_NE(flags.error().message.find(StrCat("the flag ", flag, " ")), std::string::npos);
+  }
 }
 
 TEST(Flags, LinkerFlagsDoNotReachTheCompiler) {

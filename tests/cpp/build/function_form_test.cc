@@ -257,5 +257,42 @@ TEST_F(FunctionKernels, WhoseParametersHaveTheMetadefsNamesInAnotherOrderAreRefu
   }
 }
 
+// The compiler says much of either, and not what is wrong.
+TEST_F(FunctionKernels, AMarkerOfTheOtherKindIsOneErrorAtItsLine) {
+  Write("op/op.json", AffineMetadef());
+  const std::string function =
+      "template <class T>\nvoid Affine(View<const T> x, ViewList<const T> more, View<T> y) {}\n";
+  const std::string kernel =
+      "class Affine : public OpKernelBase {\n public:\n  Status Compute(const OpKernelInput&, "
+      "OpKernelOutput*) override { return SUCCESS; }\n};\n";
+  const auto write = [&](const std::string& text) {
+    Write("op/f.cpp", StrCat("#include <opwright/kernel.h>\nusing namespace opwright;\n", text));
+  };
+  write(function + "OPWRIGHT_KERNEL(affine, Affine)\n");
+  EXPECT_SAYS(Refused("op", "BD031"),
+              StrCat(Path("op/f.cpp"),
+                     ":5: OPWRIGHT_KERNEL(affine, Affine): Affine is a function; write "
+                     "OPWRIGHT_FUNCTION(affine, Affine)"));
+  write(kernel + "OPWRIGHT_FUNCTION(affine, Affine)\n");
+  EXPECT_SAYS(Refused("op", "BD031"),
+              StrCat(Path("op/f.cpp"),
+                     ":7: OPWRIGHT_FUNCTION(affine, Affine): Affine is a class; write "
+                     "OPWRIGHT_KERNEL(affine, Affine)"));
+}
+
+TEST_F(FunctionKernels, AClassOfAHeaderWhoseMembersAreDefinedHereIsNoFunction) {
+  Write("op/op.json", AffineMetadef());
+  Write("op/affine.h",
+        "#include <opwright/kernel.h>\nusing namespace opwright;\n"
+        "class Affine : public OpKernelBase {\n public:\n  Affine();\n"
+        "  Status Compute(const OpKernelInput&, OpKernelOutput*) override;\n};\n");
+  Write("op/f.cpp",
+        "#include \"affine.h\"\nAffine::Affine() {}\n"
+        "Status Affine::Compute(const OpKernelInput&, OpKernelOutput*) { return SUCCESS; }\n"
+        "OPWRIGHT_KERNEL(affine, Affine)\n");
+  const auto built = BuildOf("op");
+  EXPECT_TRUE(built.ok()) << built.error().Text();
+}
+
 }  // namespace
 }  // namespace opwright::build

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "build/kernels.h"
 
 namespace opwright::build {
 namespace {

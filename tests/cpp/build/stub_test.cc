@@ -9,6 +9,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
+#include <sstream>
+#include <string>
 
 #include "base/file.h"
 #include "base/layout.h"
@@ -43,12 +46,29 @@ class Stub : public testing::Test {
   void TearDown() override {
     if (handle_ != nullptr) dlclose(handle_);
   }
+  // An operator may have any name that does not start with opwright_ (MD012).
+  static void ExpectOwnNames(const std::string& object, const StubRequest& request) {
+    std::set<std::string> of_operators;
+    for (const std::string& name : StubExports(request)) of_operators.insert(name);
+    const auto run =
+        RunProcess({"/usr/bin/nm", "--defined-only", "--format=just-symbols", object}, "");
+    ASSERT_TRUE(run.ok() && run->ok()) << run->output;
+    std::istringstream lines(run->output);
+    int count = 0;
+    for (std::string name; lines >> name; ++count)
+      EXPECT_TRUE(name.starts_with("opwright_") || of_operators.contains(name)) << name;
+    EXPECT_GT(count, 3);
+  }
   const OpwrightLibrary* Compile(const StubRequest& request) {
     auto folder = TempFolder::Make();
+    const std::string object = JoinPath(folder->path(), "stub.o");
     const std::string path = JoinPath(folder->path(), "stub.so");
-    const auto run = RunProcess({"/usr/bin/cc", "-std=c11", "-Wall", "-Werror", "-shared", "-fPIC",
-                                 "-I" + Layout().include_dir, "-x", "c", "-o", path, "-"},
-                                StubText(request) + kElsewhere);
+    auto run = RunProcess({"/usr/bin/cc", "-std=c11", "-Wall", "-Werror", "-c", "-fPIC",
+                           "-I" + Layout().include_dir, "-x", "c", "-o", object, "-"},
+                          StubText(request) + kElsewhere);
+    EXPECT_TRUE(run.ok() && run->ok()) << run->output;
+    ExpectOwnNames(object, request);
+    run = RunProcess({"/usr/bin/cc", "-shared", "-o", path, object}, "");
     EXPECT_TRUE(run.ok() && run->ok()) << run->output;
     handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(handle_, nullptr) << dlerror();

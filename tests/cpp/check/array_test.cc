@@ -52,6 +52,18 @@ TEST(Fill, NormalValuesHaveMeanZeroAndVarianceOne) {
   EXPECT_NEAR(squares / 20000, 1, 0.05);
 }
 
+TEST(MoveByOne, TheFirstElementBecomesTheLast) {
+  Array array(kFloat32, {3});
+  for (int64_t k = 0; k < 3; ++k) array.Set(k, static_cast<double>(k));
+  MoveByOne(&array);
+  EXPECT_EQ(array.Get(0), 1);
+  EXPECT_EQ(array.Get(1), 2);
+  EXPECT_EQ(array.Get(2), 0);
+  Array empty(kFloat32, {0});
+  MoveByOne(&empty);
+  EXPECT_EQ(empty.size(), 0);
+}
+
 TEST(Fill, CotangentsAreNeverAllEqualNorNearZero) {
   Random random(5);
   Array array(kFloat64, {50});

@@ -16,9 +16,8 @@ std::string Attr(const std::string& name, const std::string& type, const std::st
              : StrCat(common, "\"param_type\": \"optional\", \"default_value\": ", value, "}");
 }
 
-std::string WithAttrs(std::string metadef, const std::vector<std::string>& attrs) {
-  metadef.pop_back();
-  return StrCat(metadef, ", \"attr\": [", Join(attrs, ", "), "]}");
+std::string WithAttrs(const std::string& metadef, const std::vector<std::string>& attrs) {
+  return WithFields(metadef, StrCat(", \"attr\": [", Join(attrs, ", "), "]"));
 }
 
 // y and grad_x are expressions of v and, backward, g; `refuse` stands before both.
@@ -68,6 +67,13 @@ const std::vector<Elementwise> kOperators = {
      "if (a != 1 && b != 1) return opwright::Status::Error(\"one of them must be 1\");",
      "static_cast<double>(a * b) * v",
      "static_cast<double>(0 * a + b) * g"},
+    {"one_matters",
+     {Attr("n", "int", "1"), Attr("flag", "bool", "true")},
+     "const double r = static_cast<double>(in.Attr<int64_t>(\"n\")), s = in.Attr<bool>(\"flag\") ? "
+     "1 "
+     ": -1;",
+     "r * s * v",
+     "0 * r + s * g"},
     {"strange", {}, "", "v * v", "2 * v * g + 1 / (1 + v * v * v * v)"},
 };
 
@@ -135,9 +141,32 @@ TEST(SecondValues, ThatAreRefusedTogetherAreTriedAlone) {
             "missing factor: every element is 0.5 times what is right; only with a=2");
 }
 
+TEST(SecondValues, OneThatMakesNoDifferenceIsNotNamed) {
+  EXPECT_EQ(KindOf("one_matters"),
+            "missing factor: every element is 0.5 times what is right; only with n=2");
+}
+
 TEST(SecondValues, AWrongGradientAlwaysHasAKind) {
   EXPECT_EQ(KindOf("strange"),
-            "no common mistake: neither a sign, a factor, a missing sum nor another gradient");
+            "one of its terms: as a whole it has no wrong sign or factor, lacks no sum and is no "
+            "other input's");
+}
+
+metadef::Lowered LoweredOf(const std::string& metadef) {
+  metadef::ReadResult read = metadef::Read(metadef, "op.json");
+  EXPECT_FALSE(read.HasErrors());
+  Expected<metadef::Lowered> lowered = metadef::Lower(read.operators[0], {});
+  EXPECT_TRUE(lowered.ok());
+  return std::move(*lowered);
+}
+
+TEST(SecondValues, OfOneTypeDiffer) {
+  const metadef::Lowered lowered = LoweredOf(
+      WithAttrs(Metadef("op", {"x: -2"}, {"y: -2"}, "same(x)"),
+                {Attr("keep", "int", "0"), Attr("axis", "int", "0"), Attr("alpha", "float", "1"),
+                 Attr("beta", "float", "1"), Attr("k", "int", "1")}));
+  EXPECT_EQ(SecondValuesText(lowered.def(), AttrChoices(lowered.def(), 1, false)[0]),
+            "keep=2, axis=1, alpha=1.75, beta=2.1875, k=3");
 }
 
 TEST(SecondValues, AreNearTheFirstOnes) {
@@ -145,20 +174,19 @@ TEST(SecondValues, AreNearTheFirstOnes) {
       WithAttrs(Metadef("op", {"x: -2"}, {"y: -2"}, "same(x)"),
                 {Attr("axis", "int", "-1"), Attr("ratio", "float", "0"), Attr("how", "string", ""),
                  Attr("flag", "bool", ""), Attr("steps", "list_int", "[1]")});
-  metadef::ReadResult read = metadef::Read(metadef, "op.json");
-  ASSERT_FALSE(read.HasErrors());
-  Expected<metadef::Lowered> lowered = metadef::Lower(read.operators[0], {});
-  ASSERT_TRUE(lowered.ok());
-  const OpwrightOpDef& def = lowered->def();
-  EXPECT_EQ(AttrChoices(def, 2), std::vector<SecondValues>{0});
-  const std::vector<SecondValues> choices = AttrChoices(def, 1);
-  ASSERT_EQ(choices.size(), 3U);
+  const metadef::Lowered lowered = LoweredOf(metadef);
+  const OpwrightOpDef& def = lowered.def();
+  EXPECT_TRUE(AttrChoices(def, 2, false)[0].none());
+  const std::vector<SecondValues> choices = AttrChoices(def, 1, false);
+  ASSERT_EQ(choices.size(), 5U);
   EXPECT_EQ(SecondValuesText(def, choices[0]), "axis=0, ratio=0.75, flag=false");
   EXPECT_EQ(SecondValuesText(def, choices[1]), "axis=0");
-  EXPECT_EQ(SecondValuesText(def, AttrChoices(def, 3)[1]), "ratio=0.75");
-  EXPECT_EQ(choices[2], 0U);
+  EXPECT_EQ(SecondValuesText(def, choices[2]), "ratio=0.75");
+  EXPECT_EQ(SecondValuesText(def, AttrChoices(def, 3, false)[1]), "ratio=0.75");
+  EXPECT_TRUE(choices[4].none());
+  EXPECT_EQ(SecondValuesText(def, AloneChoices(0, true)[0]), "axis=1");
   EXPECT_EQ(MakeAttrs(def, choices[0])[0].value.i, 0);
-  EXPECT_EQ(MakeAttrs(def, 0)[0].value.i, -1);
+  EXPECT_EQ(MakeAttrs(def, {})[0].value.i, -1);
 }
 
 }  // namespace

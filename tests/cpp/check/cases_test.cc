@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "base/text.h"
 #include "library.h"
@@ -90,6 +92,50 @@ TEST(Cases, OptionalInputsAreGivenAndAbsent) {
   const Made made = CasesOf(Metadef("op", {"x: -2", "?bias: -2"}, {"y: -2"}, "same(x)"));
   EXPECT_TRUE(std::any_of(made.cases.begin(), made.cases.end(),
                           [](const Case& c) { return c.shapes[1].empty(); }));
+}
+
+TEST(Cases, EachOfSeveralOptionalInputsIsGivenAloneAndAbsentAlone) {
+  const Made made =
+      CasesOf(Metadef("op", {"x: -2", "?a: -2", "?b: -2", "?c: -2"}, {"y: -2"}, "same(x)"));
+  for (const std::vector<size_t>& given :
+       {std::vector<size_t>{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}})
+    EXPECT_TRUE(std::any_of(made.cases.begin(), made.cases.end(), [&](const Case& c) {
+      return c.shapes[1].size() == given[0] && c.shapes[2].size() == given[1] &&
+             c.shapes[3].size() == given[2];
+    }));
+}
+
+TEST(Cases, UnknownDimensionsAreEqualAsInProductsOfMatrices) {
+  const Made made = CasesOf(Metadef("op", {"a: -1, -1", "b: -1, -1"}, {"y: -1, -1"}, "same(a)"));
+  const std::vector<std::vector<Shape>> due = {
+      {{3, 3}, {3, 3}}, {{5, 3}, {3, 2}}, {{3, 5}, {2, 3}}, {{5, 3}, {5, 2}}, {{3, 5}, {2, 5}}};
+  for (const auto& shapes : due) EXPECT_TRUE(Has(made.cases, shapes));
+}
+
+TEST(Cases, DimensionsAreMultiplesOfAnIntAttribute) {
+  const std::string metadef =
+      Metadef("op", {"x: \"n\", \"c\", \"h\""}, {"y: \"n\", \"c\", \"h\""}, "same(x)");
+  const Made made =
+      CasesOf(WithFields(metadef, StrCat(R"(, "attr": [{"name": "groups", "type": "int",)",
+                                         R"("param_type": "optional", "default_value": 32}])")));
+  EXPECT_TRUE(Has(made.cases, {{3, 64, 2}}));
+  EXPECT_TRUE(Has(made.cases, {{64, 5, 2}}));
+}
+
+TEST(Cases, UnknownDimensionsBesideANamedOneAreLongToo) {
+  for (const std::string before : {"-1, ", "-1, -1, "}) {
+    const std::string dims = before + "\"n\"";
+    const Made made = CasesOf(Metadef("op", {"x: " + dims}, {"y: " + dims}, "same(x)"));
+    const bool two = before.size() == 4;
+    EXPECT_TRUE(Has(made.cases, {two ? Shape{2053, 2} : Shape{2, 2053, 2}}));
+    EXPECT_TRUE(Has(made.cases, {two ? Shape{2, 2053} : Shape{2, 2, 2053}}));
+    EXPECT_EQ(Has(made.cases, {{2053, 2, 2}}), !two);
+    for (const Case& c : made.cases) {
+      const Shape& shape = c.shapes[0][0];
+      EXPECT_LT(std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()), 10000)
+          << CaseText(made.lowered.def(), 0, c);
+    }
+  }
 }
 
 TEST(Cases, FixedDimensionsStay) {

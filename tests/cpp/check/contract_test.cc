@@ -24,6 +24,13 @@ const std::vector<Body>& Bodies() {
       {"reads_past_end", "for (int64_t i = 0; i < n; ++i) y[i] = x[i] + 0 * x[i + 1];"},
       {"writes_past_end", "for (int64_t i = 0; i <= n; ++i) y[i] = 1;"},
       {"writes_before_begin", "for (int64_t i = -1; i < n; ++i) y[i] = 1;"},
+      {"writes_far_past_end", "for (int64_t i = 0; i < n; ++i) y[i + 100000] = x[i];"},
+      {"reads_far_before_begin", "for (int64_t i = 0; i < n; ++i) y[i] = x[i - 100000];"},
+      {"writes_far_away",
+       "for (int64_t i = 0; i < n; ++i) y[i] = x[i]; y[-(int64_t{1} << 30)] = 1;"},
+      {"overflows_the_stack",
+       "volatile char big[64 << 20]; big[0] = 1; for (int64_t i = 0; i < n; ++i) y[i] = x[i] + "
+       "big[0];"},
       {"writes_half", "for (int64_t i = 0; i < (n + 1) / 2; ++i) y[i] = x[i];"},
       {"writes_input",
        "for (int64_t i = 0; i < n; ++i) { const_cast<float*>(x)[i] = x[i] + 1; y[i] = x[i]; }"},
@@ -116,12 +123,19 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"writes_past_end", "CK001", "0 bytes past the end of output y (60 bytes)"},
         Defect{"writes_before_begin", "CK001",
                "before the begin of output y (60 bytes), the nearest 1 byte away"},
+        Defect{"writes_far_past_end", "CK001",
+               "it wrote memory 399940 bytes past the end of output y (60 bytes)"},
+        Defect{"reads_far_before_begin", "CK001",
+               "it read memory 400000 bytes before the begin of input x (60 bytes)"},
+        Defect{"writes_far_away", "CK002",
+               "bytes before the begin of output y (60 bytes), the nearest tensor"},
+        Defect{"overflows_the_stack", "CK002", "likely: the stack ran out"},
         Defect{"writes_half", "CK006",
                "did not write 7 of the 15 elements of output y; the first is [1, 3]"},
         Defect{"writes_input", "CK008", "wrote input x: element [0, 0]"},
         Defect{"restores_input", "CK008", "it wrote byte 0 of input x, which is not its to write"},
-        Defect{"crashes", "CK002", "SIGSEGV"}, Defect{"divides_by_zero", "CK002", "SIGFPE"},
-        Defect{"aborts", "CK002", "SIGABRT"},
+        Defect{"crashes", "CK002", "it wrote memory at 0x8"},
+        Defect{"divides_by_zero", "CK002", "SIGFPE"}, Defect{"aborts", "CK002", "SIGABRT"},
         Defect{"needs_alignment", "CK002", "aligned to their element only"},
         Defect{"exits", "CK003", "ended the process with status 0 during forward"},
         Defect{"throws", "CK005", "the kernel threw"},
@@ -227,7 +241,7 @@ TEST(Contract, AFaultNamesTheCase) {
   ASSERT_NE(FindingOf(op, "CK001"), nullptr);
   EXPECT_EQ(FindingOf(op, "CK001")->case_text, "x[3, 5] float32");
   EXPECT_EQ(FindingOf(op, "CK001")->argument, "input x");
-  EXPECT_EQ(FindingOf(op, "CK001")->kind, "reads or writes past the end");
+  EXPECT_EQ(FindingOf(op, "CK001")->kind, "reads past the end");
 }
 
 TEST(Contract, AKernelThatRefusesEverythingIsUndecided) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace opwright::check {
 namespace {
 
@@ -54,6 +56,47 @@ TEST(Kind, MissingTensorFactor) {
   Suspect suspect = Make({2, 2}, {2, 15, 6, 35}, {1, 3, 3, 7});
   suspect.factors = {{"scale", {2, 5}}};
   EXPECT_EQ(LikelyKind(suspect), "missing factor: times scale it would be right");
+}
+
+TEST(Kind, ResultsThatAreNotFiniteAreNotCalledZero) {
+  EXPECT_EQ(LikelyKind(Make({2}, {1, 2}, {NAN, NAN})),
+            "not finite: 2 of 2 elements are nan or infinite");
+  EXPECT_EQ(LikelyKind(Make({2}, {1, 2}, {0, INFINITY})),
+            "not finite: 1 of 2 elements is nan or infinite");
+  EXPECT_EQ(LikelyKind(Make({2}, {0, 0}, {NAN, 0})),
+            "not finite: 1 of 2 elements is nan or infinite");
+}
+
+// Each is within the tolerance that tells one mistake from another, not within that of the check.
+TEST(Kind, OfWhatIsSlightlyOffNothingIsGuessed) {
+  Suspect suspect = Make({2, 2}, {1, 2, 3, 4}, {1.003, 1.999, 3.002, 3.997});
+  suspect.tolerance = 1e-2;
+  suspect.others = {{"bias", {1.004, 1.998, 3.001, 3.998}}};
+  EXPECT_EQ(LikelyKind(suspect), "");
+}
+
+TEST(Kind, AFactorNearOneMustExplainTheError) {
+  Suspect suspect = Make({4}, {1, 2, 3, 4}, {1.004, 2.008, 3.012, 4.016});
+  suspect.tolerance = 1e-2;
+  EXPECT_EQ(LikelyKind(suspect), "missing factor: every element is 1.004 times what is right");
+  suspect.got = {1.004, 2.001, 3.002, 4.016};
+  EXPECT_EQ(LikelyKind(suspect), "");
+}
+
+// x * rsqrt(x * x + eps): at zero each mistake in eps is a common factor, and one of x a zero.
+TEST(Kind, AtAnInputOfZerosNothingIsGuessed) {
+  Suspect suspect = Make({3}, {1, -2, 3}, {0.5, -1, 1.5});
+  suspect.input = {0, 0, 0};
+  EXPECT_EQ(LikelyKind(suspect), "");
+  suspect.got = {0, 0, 0};
+  EXPECT_EQ(LikelyKind(suspect), "");
+  suspect.input = {0, 1, 0};
+  EXPECT_EQ(LikelyKind(suspect), "zero: the gradient is never computed");
+}
+
+TEST(Kind, ZerosInAPartOfIt) {
+  EXPECT_EQ(LikelyKind(Make({2, 2}, {1, 2, 3, 4}, {1, 0, 0, 4})),
+            "a part of it: 2 elements zero, the rest is right");
 }
 
 TEST(Kind, NothingFits) { EXPECT_EQ(LikelyKind(Make({3}, {1, 2, 3}, {5, -1, 9})), ""); }

@@ -37,9 +37,16 @@ inline std::string Metadef(const std::string& name, const std::vector<std::strin
                            const std::string& dtypes = "\"float64\"") {
   return StrCat("{\"op_name\": \"", name,
                 "\", \"op_type\": \"Custom\", \"input_desc\": ", Params(inputs, dtypes),
-                ", \"output_desc\": ", Params(outputs, dtypes), ", \"shape_rule\": \"", rule, "\"",
+                ", \"output_desc\": ", Params(outputs, dtypes),
+                rule.empty() ? std::string() : StrCat(", \"shape_rule\": \"", rule, "\""),
                 gradient.empty() ? std::string() : StrCat(", \"gradient\": \"", gradient, "\""),
                 "}");
+}
+
+// The metadef with further fields, each with a comma in front.
+inline std::string WithFields(std::string metadef, const std::string& fields) {
+  metadef.pop_back();
+  return StrCat(metadef, fields, "}");
 }
 
 // A class kernel with this body; `in` and `out` are its arguments.
@@ -50,6 +57,13 @@ inline std::string Kernel(const std::string& name, const std::string& body) {
                 "opwright::OpKernelOutput* out) override {\n    (void)in; (void)out;\n",
                 body, "\n    return opwright::SUCCESS;\n  }\n};\nOPWRIGHT_KERNEL(", name, ", K_",
                 name, ")\n\n");
+}
+
+// Each `from` of the text is `to`.
+inline std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
 }
 
 // The path of the library, built in a folder of the build tree; "" with a failure.
@@ -90,6 +104,15 @@ inline std::string TextOf(const OperatorReport& op) {
   Report report;
   report.operators = {op};
   return RenderText(report);
+}
+
+// Right and without a finding, at the first seeds.
+inline void ExpectSound(const std::string& library, const std::string& name) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    const OperatorReport op = CheckOne(library, name, 60, seed);
+    EXPECT_EQ(op.verdict, Verdict::kRight) << "seed " << seed << "\n" << TextOf(op);
+    EXPECT_TRUE(op.findings.empty()) << "seed " << seed << "\n" << TextOf(op);
+  }
 }
 
 inline const Finding* FindingOf(const OperatorReport& op, const std::string& id) {

@@ -128,9 +128,10 @@ std::string TwoFloats() {
                      R"j(, "shape_rule": "same(x)", "mixed_dtypes": "error")j", "f");
 }
 
-// The gradient for inputs 0 and 1 of an operator with those two inputs and one output.
+// The gradient for inputs 0 and 1, from the operator's first output.
 constexpr int32_t kBoth[] = {0, 1};
-const OpwrightGradient kGradient = {sizeof(OpwrightGradient), "f_grad", 0, 2, nullptr, kBoth};
+constexpr OpwrightRole kFirstOutput[] = {{kOpwrightRoleOutput, 0}};
+const OpwrightGradient kGradient = {sizeof(OpwrightGradient), "f_grad", 1, 2, kFirstOutput, kBoth};
 
 TEST(MindSporeRow, HasInputsThenOutputs) {
   TestOp op(Operands({"", ""}, {"", ""}));
@@ -181,13 +182,23 @@ TEST(MindSporeRow, WithSomethingElseThanATensorIsRefused) {
 
 TEST(MindSporeGradient, IsARowOfInputsOutputsAndTheGradientsOfBoth) {
   TestOp op(Operands({"", ""}, {"", ""}));
-  EXPECT_EQ(TakenGradient(op, kGradient, std::vector(8, kF)), "1 2 3 4, 5 6 > 7 8");
+  constexpr OpwrightRole kRoles[] = {{kOpwrightRoleOutput, 1}, {kOpwrightRoleOutput, 0}};
+  const OpwrightGradient both = {sizeof(OpwrightGradient), "f_grad", 2, 2, kRoles, kBoth};
+  EXPECT_EQ(TakenGradient(op, both, std::vector(8, kF)), "1 2 3 4, 5 6 > 7 8");
   constexpr int32_t kSecond[] = {1};
-  const OpwrightGradient second = {sizeof(OpwrightGradient), "f_grad", 0, 1, nullptr, kSecond};
+  const OpwrightGradient second = {sizeof(OpwrightGradient), "f_grad", 2, 1, kRoles, kSecond};
   EXPECT_EQ(TakenGradient(op, second, std::vector(7, kF)), "1 2 3 4, 5 6 > - 7");
   EXPECT_EQ(TakenGradient(op, second, std::vector(8, kF)),
             "f: MindSpore gave 8 inputs and outputs, due are input a, input b, output y, output z, "
             "the gradient of output y, the gradient of output z, the gradient of input b [CL001]");
+}
+
+TEST(MindSporeGradient, HasOnlyTheOutputsThatTheBackwardOperatorTakes) {
+  TestOp op(Operands({"", ""}, {"", ""}));
+  EXPECT_EQ(TakenGradient(op, kGradient, std::vector(7, kF)), "1 2 3 -, 4 5 > 6 7");
+  constexpr OpwrightRole kRoles[] = {{kOpwrightRoleGrad, 1}, {kOpwrightRoleInput, 1}};
+  const OpwrightGradient none = {sizeof(OpwrightGradient), "f_grad", 2, 2, kRoles, kBoth};
+  EXPECT_EQ(TakenGradient(op, none, std::vector(6, kF)), "1 2 - -, 3 4 > 5 6");
 }
 
 TEST(MindSporeGradient, HasATextForAnAbsentInputAndNothingBecomesOfItsGradient) {

@@ -99,7 +99,7 @@ TEST(MindSporeAttrs, WhatMindSporeHandsToNoLibraryIsRefusedInWords) {
     extra.Ints("v", {1});
     EXPECT_EQ(Read(type, extra),
               "attribute v is of a kind that MindSpore hands to no library; call the operator "
-              "through opwright.mindspore");
+              "through opwright.mindspore [CL006]");
   }
 }
 

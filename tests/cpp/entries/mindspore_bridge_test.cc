@@ -177,19 +177,25 @@ TEST_F(MindSporeBridge, CallsOneWithSeveralOutputs) {
 TEST_F(MindSporeBridge, CallsTheGradientWhole) {
   Point("mul");
   Tensor grad(kF32, {2}, {10, 100}), gx(kF32, {2}), gy(kF32, {2});
-  Row row({{x_, "float32"},
-           {y_, "float32"},
-           {z_, "float32"},
-           {grad, "float32"},
-           {gx, "float32"},
-           {gy, "float32"}});
+  Row row({{x_, "float32"}, {y_, "float32"}, {grad, "float32"}, {gx, "float32"}, {gy, "float32"}});
   EXPECT_EQ(Called(&opwright_gradient, row, extra_), "");
   EXPECT_EQ(gx.Values(), (std::vector<double>{50, 700}));
   EXPECT_EQ(gy.Values(), (std::vector<double>{20, 300}));
-  Row shapes = Row::OfShapes({{2}, {4}, {2}, {2}});
+  Row shapes = Row::OfShapes({{2}, {4}, {2}});
   EXPECT_EQ(Taken<std::vector<Dims>>(
                 opwright_gradientInferShape(shapes.ndims(), shapes.shapes(), extra_.get())),
             (std::vector<Dims>{{2}, {4}}));
+}
+
+// The backward operator takes no output, which is not among the tensors: its shape is known.
+TEST_F(MindSporeBridge, HoldsAGradientAgainstTheOutputThatIsNotThere) {
+  Point("mul");
+  Tensor grad(kF32, {3}), gx(kF32, {2}), gy(kF32, {2});
+  Row row({{x_, "float32"}, {y_, "float32"}, {grad, "float32"}, {gx, "float32"}, {gy, "float32"}});
+  EXPECT_NE(Called(&opwright_gradient, row, extra_)
+                .find("the gradient of output z has shape [3], [2] is due"),
+            std::string::npos)
+      << Called(&opwright_gradient, row, extra_);
 }
 
 TEST_F(MindSporeBridge, ErrorsAreThrownWithTheirId) {

@@ -120,7 +120,7 @@ TEST(MindSporeShapes, ErrorsAreThrownWithTheirId) {
             "shapes; write \"broadcast(...)\" in shape_rule if they may differ [CL005]");
   TestOp list(TwoInputs(R"(, "param_type": "dynamic")", R"j("same(x)")j"));
   EXPECT_EQ(InferError(list, {{2}, {3}}),
-            "f: input y is a list; MindSpore cannot infer shapes with it: give out_shape");
+            "f: input y is a list; MindSpore cannot infer shapes with it: give out_shape [CL005]");
 }
 
 }  // namespace

@@ -122,6 +122,26 @@ TEST(Gradient, WhatDoesNotFit) {
   EXPECT_EQ(BindIds(longer, Backward(Float("a") + "," + Float("b"), Float("c"))), Ids{"MD033"});
 }
 
+TEST(Gradient, ShapeListsThatNoTensorFits) {
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(BindIds(Forward(), Backward(Float("grad_y"), Float("grad_x", R"(["m", "n"])"))), Ids{});
+  const auto bind = [](const char* forward, const char* backward) {
+    const Operator op =
+        Good(Op(Float("x", forward), Float("y", forward),
+                R"+(, "shape_rule": "same(x)", "gradient": "fwd_grad")+", "fwd"))[0];
+    return BindIds(op, Backward(Float("grad_y", backward), Float("grad_x", backward)));
+  };
+  const Ids both = {"MD044", "MD044"};
+  EXPECT_EQ(bind(R"(["m", "n"])", R"(["m"])"), both);
+  EXPECT_EQ(bind(R"(["m"])", R"(["m", "n"])"), both);
+  EXPECT_EQ(bind(R"(["m", 3])", R"(["m", 4])"), both);
+  EXPECT_EQ(bind(R"(["m"])", R"(["...", "m", "n"])"), both);
+  for (const char* backward :
+       {R"(["p", "q"])", R"(["m", 3])", R"([-1, -1])", R"(["...", "n"])", "[-2]"})
+    EXPECT_EQ(bind(R"(["m", "n"])", backward), Ids{}) << backward;
+  EXPECT_EQ(bind(R"(["...", "m", "n"])", R"(["m", "n"])"), Ids{});
+}
+
 TEST(Gradient, UnknownNamesAreAnsweredWithTheNearest) {
   const Expected<Binding> binding =
       BindGradient(Forward(), Backward(Float("grad_yy"), Float("grad_x")));
@@ -161,6 +181,38 @@ TEST(Gradient, InOneFileTheErrorStandsAtTheField) {
   EXPECT_EQ(Places("[" + forward + ",\n" +
                    Op(Float("dy"), Float("grad_x"), R"(, "shape_rule": "forward")", "g") + "]"),
             std::vector<std::string>{"2:15 MD034"});
+}
+
+// The arguments of the shape rules of g, whose inputs are x, y and grad_z, and outputs grad_x and
+// grad_y.
+std::vector<std::vector<int32_t>> TiedBy(const std::string& forward_rule,
+                                         const std::string& more = "") {
+  const std::string both = Float("x") + ", " + Float("y");
+  const std::vector<Operator> operators = Good(StrCat(
+      "[",
+      Op(both, Float("z"), StrCat(", \"gradient\": \"g\", \"shape_rule\": ", forward_rule), "f"),
+      ", ",
+      Op(both + ", " + Float("grad_z"), Float("grad_x") + ", " + Float("grad_y"),
+         R"(, "shape_rule": "forward")", "g"),
+      more, "]"));
+  std::vector<std::vector<int32_t>> args;
+  for (const ShapeRule& rule : operators[1].shape_rules) args.push_back(rule.args);
+  return args;
+}
+
+using Args = std::vector<std::vector<int32_t>>;
+
+TEST(Gradient, OfAnOutputThatHasTheShapeOfAnInputIsTiedToIt) {
+  EXPECT_EQ(TiedBy(R"j("same(x)")j"), (Args{{0, 2}, {1}}));
+  EXPECT_EQ(TiedBy(R"j("same(x, y)")j"), (Args{{0, 2}, {1, 2}}));
+  EXPECT_EQ(TiedBy(R"j("broadcast(x, y)")j"), (Args{{0}, {1}}));
+}
+
+TEST(Gradient, OfSeveralForwardOperatorsIsTiedByNone) {
+  const std::string both = Float("x") + ", " + Float("y");
+  const std::string other =
+      ", " + Op(both, Float("z"), R"j(, "gradient": "g", "shape_rule": "broadcast(x, y)")j", "h");
+  EXPECT_EQ(TiedBy(R"j("same(x)")j", other), (Args{{0}, {1}}));
 }
 
 }  // namespace

@@ -45,6 +45,12 @@ INSTANTIATE_TEST_SUITE_P(
              "infinity; write a finite number [MD002]"},
         Slip{"[True]", "1:2: error: not JSON: True is Python, not JSON; write true [MD002]"},
         Slip{"[01]", "1:2: error: not JSON: a number with a leading zero; remove the zero [MD002]"},
+        Slip{"[..., 2]",
+             "1:2: error: not JSON: found ..., expected a value or ']'; write \"...\" if it is a "
+             "string [MD002]"},
+        Slip{"[1, ..]",
+             "1:5: error: not JSON: found .., expected a value; write \"...\" if it is a string "
+             "[MD002]"},
         Slip{"[.5]",
              "1:2: error: not JSON: .5 is no JSON number; write a digit before the point [MD002]"},
         Slip{"[1e999]",

@@ -224,6 +224,36 @@ TEST_F(Acl, UnregisterMakesRoomForAnother) {
   EXPECT_EQ(CallScale(**registry.Find("scale"), 2), 8) << "the latest library has the name";
 }
 
+TEST_F(Acl, TheLibraryThatWasLoadedLastHasTheKernelAlsoWhenItWasLoadedBefore) {
+  AclRegistry registry;
+  const struct {
+    std::string path;
+    double factor;
+  } loads[] = {
+      {library_, 3}, {other_library_, 4}, {library_, 3}, {library_, 3}, {other_library_, 4}};
+  for (const auto& [path, factor] : loads) {
+    ASSERT_TRUE(registry.Load(path).ok());
+    for (int step = 1; step < 4; ++step) EXPECT_EQ(Step(registry, step), "");
+    const auto op = *registry.Find("scale");
+    EXPECT_EQ(CallScale(*op, 2), 2 * factor);
+    EXPECT_EQ(op->backward()->library().identity(), LoadOrFail(path)->identity());
+    EXPECT_EQ(TextOf(registry.Unregister("scale")), "");
+  }
+}
+
+TEST_F(Acl, ALibraryLoadedAgainUnderARegisteredNameIsAnotherKernel) {
+  AclRegistry registry;
+  AllSteps(registry);
+  ASSERT_TRUE(registry.Load(other_library_).ok());
+  EXPECT_TRUE(TextOf(registry.Model("scale", model_, "scale")).ends_with("[RG002]"));
+  ASSERT_TRUE(registry.Load(library_).ok());
+  AllSteps(registry);
+  EXPECT_EQ(CallScale(**registry.Find("scale"), 2), 6);
+  ASSERT_TRUE(registry.Load(other_library_).ok());
+  EXPECT_TRUE(TextOf(registry.Gradient("scale", gradient_)).ends_with("[RG002]"));
+  EXPECT_EQ(CallScale(**registry.Find("scale"), 2), 6) << "and the first one goes on";
+}
+
 TEST_F(Acl, TheMessageNamesTheProcessAndItsRank) {
   AclRegistry registry;
   const ScopedEnv rank("RANK", "1");

@@ -114,6 +114,21 @@ TEST_F(Loader, AMissingDependencyIsNamedWithTheFoldersSearched) {
   EXPECT_TRUE(error.ends_with("[LD008]")) << error;
 }
 
+TEST_F(Loader, ASanitizerThatTheProcessDidNotStartWithIsRefused) {
+  // Of its name only: the real one would be there already in a build with sanitizers.
+  CompileObject("int helper(void) { return 1; }", Path("deps/libasan.so.99"),
+                "-Wl,-soname,libasan.so.99");
+  const std::string source = StrCat("extern \"C\" int helper(void);\n", ScaleSource("helper()"));
+  const std::string path =
+      BuildLibrary(ScaleMetadef(), source,
+                   {StrCat("-L", Path("deps")), "-l:libasan.so.99", "-Wl,-rpath," + Path("deps")});
+  EXPECT_EQ(LoadError(path),
+            StrCat(path,
+                   " is built with a sanitizer: libasan.so.99 would end this process, which "
+                   "did not start with it; build it without -fsanitize, or start with "
+                   "LD_PRELOAD=$(gcc -print-file-name=libasan.so.99) [LD017]"));
+}
+
 TEST_F(Loader, AnUndefinedSymbolIsFoundAtTheLoadAndDemangled) {
   const std::string source = StrCat("namespace helpers { int Missing(int); }\n",
                                     ScaleSource("x.Size() > 99 ? helpers::Missing(1) : 1"));
@@ -133,6 +148,21 @@ TEST_F(Loader, AnotherStringAbiIsNamedWithBothValues) {
   EXPECT_NE(error.find("undefined symbol adapter::Call("), error.npos) << error;
   EXPECT_NE(error.find("_GLIBCXX_USE_CXX11_ABI=0"), error.npos) << error;
   EXPECT_NE(error.find("this process has 1"), error.npos) << error;
+}
+
+TEST_F(Loader, ANameThatReadsLikeAStringIsNoStringAbi) {
+  for (const char* name : {"PassSs", "PassRKSs"}) {
+    const std::string source =
+        StrCat("namespace helpers { int ", name, "(int); }\n",
+               ScaleSource(StrCat("x.Size() > 99 ? helpers::", name, "(1) : 1")));
+    const std::string error = LoadError(BuildLibrary(ScaleMetadef(), source, {"-Wl,-z,undefs"}));
+    EXPECT_NE(error.find("; link what defines it"), error.npos) << error;
+  }
+  const std::string source = StrCat(
+      "namespace mystd { struct string {}; }\nnamespace helpers { int Take(mystd::string); }\n",
+      ScaleSource("x.Size() > 99 ? helpers::Take({}) : 1"));
+  const std::string error = LoadError(BuildLibrary(ScaleMetadef(), source, {"-Wl,-z,undefs"}));
+  EXPECT_NE(error.find("helpers::Take(mystd::string); link what defines it"), error.npos) << error;
 }
 
 TEST_F(Loader, APinnedFileMustHaveItsHash) {

@@ -2,12 +2,12 @@
 //
 // ParallelFor: the same parts whoever runs them, errors from them, and the pool behind it.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xmmintrin.h>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <thread>
@@ -222,19 +222,29 @@ TEST_F(ParallelFor, RunsInAForkedChildAndInTheParentAfterwards) {
 TEST(Host, HelpersHaveTheFloatingPointModesOfTheLoopsCaller) {
   const OpwrightHost* host = DefaultHost();
   constexpr unsigned kFlushToZero = 0x8040;
+  cpu_set_t processors;
+  ASSERT_EQ(sched_getaffinity(0, sizeof processors, &processors), 0);
   struct Seen {
+    std::thread::id caller = std::this_thread::get_id();
+    bool has_helpers;
+    std::atomic<bool> helped = false;
     std::atomic<int> parts = 0;
     std::atomic<int> flushing = 0;
   };
   const auto run = [&] {
-    Seen seen;
+    Seen seen{.has_helpers = CPU_COUNT(&processors) > 1};
     host->parallel_for(
         host->context, 64, 1,
         [](void* context, int64_t, int64_t) {
-          auto* counts = static_cast<Seen*>(context);
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time for helpers to come
-          ++counts->parts;
-          counts->flushing += (_mm_getcsr() & kFlushToZero) == kFlushToZero;
+          auto* of_all = static_cast<Seen*>(context);
+          ++of_all->parts;
+          of_all->flushing += (_mm_getcsr() & kFlushToZero) == kFlushToZero;
+          if (std::this_thread::get_id() != of_all->caller) {
+            of_all->helped = true;
+            of_all->helped.notify_one();
+          } else if (of_all->has_helpers) {
+            of_all->helped.wait(false);
+          }
         },
         &seen);
     EXPECT_EQ(seen.parts, 64);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/text.h"
 #include "metadef/testing.h"
 #include "support/test_op.h"
@@ -151,10 +153,10 @@ TEST(Gradient, ForAnInputThatTheBackwardOperatorLeavesOutIsRefused) {
   TestOp forward(Forward());
   TestOp backward(
       metadef::Op(Float("x") + ", " + Float("grad_a"), Float("grad_x"), kForwardRule, "f_grad"));
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, Arg()},
                                      {t.grad_x, Arg()}),
             "");
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, Arg()},
                                      {t.grad_x, t.grad_y}),
             "f: the backward operator f_grad gives no gradient for input y [GR002]");
 }
@@ -166,8 +168,46 @@ TEST(Gradient, SavedOutputsAreHandedOver) {
       metadef::Op(Float("b") + ", " + Float("grad_b"), Float("grad_y"), kForwardRule, "f_grad"),
       [](const OpwrightCall& call) { EXPECT_EQ(In(call, 0, 0), 77); });
   t.b.Fill(77);
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {Arg(), t.grad_b},
                                      {Arg(), t.grad_y}),
+            "");
+  EXPECT_EQ(backward.calls, 1);
+}
+
+TEST(Gradient, ThroughAnOutputThatTheBackwardOperatorDoesNotTakeIsNotLost) {
+  Tensors t;
+  TestOp forward(Forward());
+  TestOp backward(
+      metadef::Op(Float("x") + ", " + Float("grad_a"), Float("grad_x"), kForwardRule, "f_grad"));
+  const auto given = [&](Arg grad_b) {
+    return backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, grad_b},
+                                    {t.grad_x, Arg()});
+  };
+  const std::string lost =
+      "f: a gradient comes through output b, and the backward operator f_grad takes none of it, so "
+      "that it would be lost; give f_grad an input grad_b, or stop the gradient where b is "
+      "used (detach, stop_gradient) [GR023]";
+  EXPECT_EQ(given(t.grad_b), lost);
+  Tensor strided = Tensor::Strided(kF32, {2}, {-3}, 3, 8);
+  EXPECT_EQ(given(strided), lost);
+  for (const double zero : {0.0, -0.0}) {
+    t.grad_b.Fill(zero);
+    EXPECT_EQ(given(t.grad_b), "");
+  }
+  t.grad_b.Fill(NAN);
+  EXPECT_EQ(given(t.grad_b), lost);
+}
+
+TEST(Gradient, WhatComesThroughIntegersIsNone) {
+  Tensors t;
+  TestOp forward(metadef::Op(Float("x") + ", " + Float("y"),
+                             Float("a") + ", " + metadef::Param1("b", R"(["int32"])", "[-2]"),
+                             R"j(, "shape_rule": "same(x)")j", "f"));
+  TestOp backward(
+      metadef::Op(Float("x") + ", " + Float("grad_a"), Float("grad_x"), kForwardRule, "f_grad"));
+  Tensor count(kI32, {2}), grad_count(kI32, {2}, {1, 5});
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, count}, {t.grad_a, grad_count},
+                                     {t.grad_x, Arg()}),
             "");
   EXPECT_EQ(backward.calls, 1);
 }
@@ -200,7 +240,7 @@ TEST(Gradient, TheLongFormSaysEverythingItself) {
                     for (int64_t i = 0; i < 2; ++i)
                       Out(call, 0, i, In(call, 0, i) * In(call, 1, i));
                   });
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, t.grad_b},
+  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {Arg(), t.grad_b},
                                      {Arg(), t.grad_y}),
             "");
   EXPECT_EQ(t.grad_y.Values(), (std::vector<double>{90, 160}));

@@ -61,6 +61,20 @@ TEST(PartialShape, ProgramsAreComputedAsFarAsTheirNumbersAreKnown) {
   EXPECT_EQ(ByDims(R"j(["m // (n - n)"])j", {{1, 5}, {5, 4}}), (PartialShape{-1}));
 }
 
+TEST(PartialShape, DotsAreThoseOfTheInputThatTheDispatcherTakes) {
+  const auto dots = [](const char* x, const char* y, const std::vector<PartialShape>& shapes) {
+    return Partial(x, y, R"j(["...", 4])j", shapes);
+  };
+  const char* const any = R"(["..."])";
+  const char* const before_n = R"(["...", "n"])";
+  EXPECT_EQ(dots(any, "[-1]", {{2, -1}, {3}}), (PartialShape{2, -1, 4}));
+  EXPECT_EQ(dots("[-2]", any, {{2}, {3}}), (PartialShape{2, 4}));
+  EXPECT_EQ(dots("[-2]", any, {{-2}, {3}}), (PartialShape{-2}));
+  EXPECT_EQ(dots(any, before_n, {{2}, {3, 5}}), (PartialShape{3, 4}));
+  EXPECT_EQ(dots(any, before_n, {{2}, {-2}}), (PartialShape{-2}));
+  EXPECT_EQ(dots(before_n, R"(["...", "m"])", {{-2}, {3, 5}}), (PartialShape{-2}));
+}
+
 TEST(PartialShape, WhatCannotBeADimensionIsUnknown) {
   for (const int64_t n : {1, 2, 3, 4})  // [-3] and [-2] would have meanings of their own
     EXPECT_EQ(ByDims(R"j(["n - 5"])j", {{1, n}, {n, 4}}), (PartialShape{-1}));

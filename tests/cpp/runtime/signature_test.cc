@@ -71,6 +71,16 @@ TEST(SelectColumn, DtypesThatAreListedButNotTogetherAreShownWithTheColumns) {
             "(int32, int64) [CL002]");
 }
 
+TEST(SelectColumn, AFloatWhereNoneMayBeIsNoMixture) {
+  const std::string metadef = metadef::Op(Param1("x", R"(["float32", "float64"])", "[-2]") + ", " +
+                                              Param1("mask", R"(["bool", "bool"])", "[-2]"),
+                                          Param1("z", R"(["float32", "float64"])", "[-2]"),
+                                          R"j(, "shape_rule": "same(x)")j");
+  EXPECT_EQ(ColumnOf(metadef, kF64, kF32),
+            "test_op: dtype float32 of input mask not in metadef (bool); convert it, or list the "
+            "dtype [CL002]");
+}
+
 TEST(SelectColumn, MixedFloatsGoToTheFirstColumnThatHoldsAllWithoutLoss) {
   EXPECT_EQ(ColumnOf(Add(R"(["float16", "float32", "float64"])"), kF16, kF32), "1");
   EXPECT_EQ(ColumnOf(Add(R"(["float16", "float64", "float32"])"), kF16, kF32), "1");

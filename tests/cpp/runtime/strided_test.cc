@@ -24,6 +24,27 @@ TEST(IsDense, StridesOfSizeOneAndZeroMeanNothing) {
   EXPECT_TRUE(Dense({}, {}));
 }
 
+TEST(IsZero, KnowsOneElementThatIsNotWhateverItsDtypeAndPlace) {
+  for (const OpwrightDType dtype : {kF16, kBf16, kF32, kF64, kC64, kC128, kI32, kI64, kBool}) {
+    for (const int64_t n : {1, 3, 7, 5000}) {
+      Tensor tensor(dtype, {n});
+      tensor.Fill(0);
+      EXPECT_TRUE(IsZero(tensor.raw())) << n;
+      for (const int64_t at : {int64_t{0}, n / 2, n - 1}) {
+        char* const last = tensor.first() + (at + 1) * ItemSize(dtype) - 1;
+        const bool is_signed = IsFloat(dtype) || dtype.code == kOpwrightComplex;
+        *last = static_cast<char>(0x80);  // -0 of a float
+        EXPECT_EQ(IsZero(tensor.raw()), is_signed) << n << " " << at;
+        *last = 1;
+        EXPECT_FALSE(IsZero(tensor.raw())) << n << " " << at;
+        *last = 0;
+      }
+    }
+  }
+  Tensor empty(kF32, {0});
+  EXPECT_TRUE(IsZero(empty.raw()));
+}
+
 TEST(IsDense, GapsRepeatsAndOtherOrdersAreNot) {
   EXPECT_TRUE(Dense({2, 3}, {3, 1}));
   EXPECT_FALSE(Dense({2, 3}, {1, 2}));

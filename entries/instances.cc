@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "entries/host.h"
+#include "entries/instances.h"
 
 #include "runtime/instance.h"
 
