@@ -63,9 +63,10 @@ class Converter {
   // The whole value is said, not the item of it that does not fit.
   [[noreturn]] void Fail() {
     const std::string given = nb::cast<std::string>(nb::repr(nb::handle(whole_)));
-    Raise(MakeError("CL006",
-                    StrCat(def_.name, ": attribute ", attr_.name, " is ", AttrTypeName(attr_.type),
-                           " in the metadef, ", given.substr(0, 80), " was given")));
+    const bool is_wide = attr_.type == kOpwrightAttrInt && PyLong_CheckExact(whole_);
+    Raise(MakeError("CL006", StrCat(def_.name, ": attribute ", attr_.name, " is ",
+                                    AttrTypeName(attr_.type), is_wide ? " of 64 bits" : "",
+                                    " in the metadef, ", given.substr(0, 80), " was given")));
   }
 
   // An array as a list, a number of numpy as Python's. A masked item is None, which fits nothing.

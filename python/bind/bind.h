@@ -79,11 +79,9 @@ void InitMemory(nb::module_& m);
 void InitAcl(nb::module_& m);
 void InitTools(nb::module_& m);
 
-// Calls an operator on numpy arrays and Python numbers. NotImplemented (a new reference) when an
-// argument is neither.
-PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs);
-// It, of one operator, as a plain function of C: a call of a few elements is shorter than a pass
-// through nanobind. Takes a tuple and a dict, from this package alone, and checks nothing of that.
+// What calls an operator on numpy arrays and Python numbers; NotImplemented when an argument is
+// neither. A plain function of C: a call of a few elements is shorter than a pass through nanobind.
+// Takes a tuple and a dict, from this package alone, and checks nothing of that.
 nb::object NumpyCaller(nb::handle op);
 // Of each output by name: the shapes of its tensors.
 using PassedShapes = std::map<std::string, std::vector<std::vector<int64_t>>>;

@@ -219,8 +219,8 @@ void InitDef(nb::module_& m) {
         return ValueOrRaise(SelectColumn(self.op->def(), only.arguments.data(),
                                          static_cast<int32_t>(only.arguments.size())));
       },
-      "The dtype column for inputs of these dtypes; \"weak_float\" and \"weak_int\" are Python "
-      "numbers.");
+      "The dtype column for inputs of these dtypes; \"weak_float\", \"weak_int\" and \"weak_bool\" "
+      "are Python numbers.");
   m.def(
       "infer_specs",
       [](PyOperator& self, const std::vector<std::vector<Spec>>& inputs, const nb::dict& attrs) {

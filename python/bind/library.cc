@@ -8,6 +8,7 @@
 #include "build/build.h"
 #include "registry/loader.h"
 #include "registry/tokens.h"
+#include "runtime/gradient.h"
 
 namespace opwright::python {
 namespace {
@@ -51,6 +52,12 @@ void InitLibrary(nb::module_& m) {
       .def_prop_ro(
           "no_gradient", [](PyOperator& self) { return self.op->NoGradientText(); },
           "The words of GR001, where there is no backward operator.")
+      .def(
+          "lost_gradient",
+          [](PyOperator& self, int32_t output) {
+            return LostGradientText(self.op->def(), output, self.op->gradient()->op);
+          },
+          "The words of GR023 for an output.")
       .def_prop_ro(
           "is_bound",
           [](PyOperator& self) { return self.library().Find(self.op->name()) != self.op; },

@@ -237,7 +237,8 @@ class Call {
                                ", which is a list of tensors; call without out=")));
       if (!IsOwnMemory(item.ptr(), &out_tensors_[i]))
         Raise(MakeError("CL008", StrCat(def_.name, ": out= for ", def_.outputs[i]->name,
-                                        " must be a writeable numpy array of plain memory")));
+                                        " must be a writeable numpy array of plain "
+                                        "memory, in this machine's byte order")));
       outputs_[i] = {&out_tensors_[i], 1};
       if (several) kept_.push_back(item);  // a list may change while the GIL is released
     }
@@ -260,14 +261,27 @@ class Call {
   std::vector<nb::object> kept_;
 };
 
-}  // namespace
-
 PyObject* CallNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
   if (!op.op->has_metadef()) RaiseIfError(op.op->Call({}));
   Call call(op.op->def());
   if (!call.Bind(args, kwargs)) return Py_NewRef(Py_NotImplemented);
   return call.Run(op);
 }
+
+PyObject* CallNumpyFast(PyObject* self, PyObject* const* args, Py_ssize_t) {
+  try {
+    return CallNumpy(*nb::inst_ptr<PyOperator>(self), args[0], args[1]);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 nb::object CallNumpyForGradient(PyOperator& op, const nb::tuple& args, const nb::dict& kwargs,
                                 const std::vector<bool>& wanted, const PassedShapes& shapes) {
@@ -283,19 +297,6 @@ nb::object InferNumpy(PyOperator& op, PyObject* args, PyObject* kwargs) {
   if (!call.Bind(args, kwargs))
     Raise(MakeError("CL013", StrCat(op.op->name(), ": infer takes things with shape and dtype")));
   return call.Infer(op);
-}
-
-PyObject* CallNumpyFast(PyObject* self, PyObject* const* args, Py_ssize_t) {
-  try {
-    return CallNumpy(*nb::inst_ptr<PyOperator>(self), args[0], args[1]);
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
 }
 
 nb::object NumpyCaller(nb::handle op) {

@@ -21,7 +21,7 @@ void InputTaker::RequireOwnMemory(int32_t i) {
   if (Mutates(def_, i))
     Raise(MakeError("CL008", StrCat(def_.name, ": input ", def_.inputs[i]->name,
                                     " is written by the operator: it must be a writeable numpy "
-                                    "array of plain memory")));
+                                    "array of plain memory, in this machine's byte order")));
 }
 
 bool InputTaker::Take(int32_t i, PyObject* value, OpwrightTensor* tensor) {

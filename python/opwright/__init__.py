@@ -66,7 +66,9 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return [*globals(), *_hooks.ADAPTERS]
+    """What is there to use: not what this file itself imports."""
+    own = {name for name in globals() if name.startswith("_")}
+    return sorted({*own, *__all__, *_hooks.ADAPTERS})
 
 
 _hooks.install()

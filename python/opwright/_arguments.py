@@ -130,6 +130,13 @@ def check_inputs(definition: Definition, inputs, tensors) -> None:
             if isinstance(item, tensors):
                 continue
             if not is_number(item):
+                other, own = _framework(item), tensors[0].__module__.partition(".")[0]
+                if other and other != own:
+                    _errors.refuse(
+                        "CL013",
+                        f"{name}: input {param.name} is given a tensor of {other}, the others are "
+                        f"of {own}; convert them to one framework",
+                    )
                 where = " in its list" if listed else ""
                 _errors.refuse(
                     "CL013",
@@ -149,6 +156,13 @@ def check_inputs(definition: Definition, inputs, tensors) -> None:
     for param, value in zip(definition.inputs, every, strict=True):
         if value is None and param.kind == REQUIRED:
             _errors.refuse("CL001", f"{name}: input {param.name} is required and was not given")
+
+
+def _framework(value) -> str:
+    """Whose tensor a value is, "" for what is none of MindSpore's or PyTorch's."""
+    root = type(value).__module__.partition(".")[0]
+    is_tensor = type(value).__name__ in ("Tensor", "Parameter") and root in ("mindspore", "torch")
+    return root if is_tensor else ""
 
 
 def plain(framework: Framework, op: str, attr: Attr, value):
@@ -171,10 +185,14 @@ def plain(framework: Framework, op: str, attr: Attr, value):
     if not good:
         _errors.refuse(
             "CL006",
-            f"{op}: attribute {attr.name} is {kind.name} in the metadef, "
+            f"{op}: attribute {attr.name} is {kind.name}{_width(kind, value)} in the metadef, "
             f"{repr(value)[:80]} was given",
         )
     return made
+
+
+def _width(kind, value) -> str:
+    return " of 64 bits" if kind.name == "int" and type(value) is int else ""
 
 
 def _without_numpy(value, depth: int):

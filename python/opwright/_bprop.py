@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ class Due(NamedTuple):
     dtype: object
     # The output's shape where broadcast(...) names the input: so large a gradient is summed.
     wide: tuple | None
+    is_complex: bool = False
 
 
 def keyword_attrs(op, rule) -> tuple[str, ...]:
@@ -44,6 +46,7 @@ def check_signature(op, rule) -> None:
     except (TypeError, ValueError):
         return
     names = [param.name for param in op.definition.inputs]
+    attrs = "".join(f", {attr.name}" for attr in op.definition.attrs)
     try:
         signature.bind(*range(len(names) + 2), **dict.fromkeys(keyword_attrs(op, rule)))
     except TypeError as error:
@@ -51,15 +54,38 @@ def check_signature(op, rule) -> None:
             "GR007",
             f"{op.name}: the bprop {getattr(rule, '__name__', rule)}{signature} cannot be called "
             f"with ({', '.join(names)}, out, dout): {error}; "
-            f"write def bprop({', '.join(names)}, out, dout)",
+            f"write def bprop({', '.join(names)}, out, dout{attrs})"
+            f"{', of the attributes those that it needs' if attrs else ''}",
         ) from None
+
+
+def replaced(rule, bound) -> str:
+    """What a rule does to the one that is bound, in words; "" where it has the same name: it is
+    that rule, edited."""
+    (module, whole, short), (old_module, old_whole, old_short) = map(_names, (rule, bound))
+    if (module, whole) == (old_module, old_whole):
+        return ""
+    if short != old_short:
+        return f"the rule {short} replaces {old_short}"
+    if whole != old_whole:
+        return f"the rule {whole} replaces {old_whole}"
+    return f"the rule {module}.{whole} replaces {old_module}.{whole}"
+
+
+def _names(rule) -> tuple[str, str, str]:
+    """Module, qualified name and name: of a partial its function's, of an object its class's."""
+    while isinstance(rule, functools.partial):
+        rule = rule.func
+    named = rule if hasattr(rule, "__qualname__") else type(rule)
+    whole = named.__qualname__
+    return str(named.__module__), whole, whole.rpartition(".")[2]
 
 
 def settle(op_name: str, returned, due: list[Due], adapter) -> tuple:
     """The gradients that a rule owes, from what it returned; GR003 to GR006 when it does not.
 
     adapter: is_tensor(x), is_float(x), shape(x), dtype(x), cast(x, dtype), reduce(x, shape), and
-    kind(x), what it is in words.
+    kind(x), what it is in words; is_complex(x), where an input is.
     Inputs that need none get None.
     """
     names = ", ".join(item.name for item in due)
@@ -96,6 +122,10 @@ def _lies_in(shape: tuple, wide: tuple) -> bool:
     return lead >= 0 and all(a in (1, b) for a, b in zip(shape, wide[lead:], strict=True))
 
 
+def _may_be_gradient(grad, due: Due, adapter) -> bool:
+    return adapter.is_float(grad) or (due.is_complex and adapter.is_complex(grad))
+
+
 def _one(op_name: str, grad, due: Due, adapter):
     if not due.needed:
         return None
@@ -104,13 +134,14 @@ def _one(op_name: str, grad, due: Due, adapter):
             "GR004",
             f"{op_name}: the bprop returned None for input {due.name}, which is due a gradient",
         )
-    if not adapter.is_tensor(grad) or not adapter.is_float(grad):
+    if not adapter.is_tensor(grad) or not _may_be_gradient(grad, due, adapter):
         what = (
             f"dtype {adapter.dtype(grad)}" if adapter.is_tensor(grad) else f"a {adapter.kind(grad)}"
         )
         raise _errors.make(
             "GR006",
-            f"{op_name}: the bprop's gradient of input {due.name} is {what}, a float tensor is due",
+            f"{op_name}: the bprop's gradient of input {due.name} is {what}, a float "
+            f"{'or complex ' if due.is_complex else ''}tensor is due",
         )
     shape = tuple(adapter.shape(grad))
     if shape != tuple(due.shape) and due.wide is not None and _lies_in(shape, due.wide):

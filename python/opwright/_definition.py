@@ -57,6 +57,10 @@ class Gradient:
     inputs: tuple[tuple[int, int], ...]
     outputs: tuple[int, ...]
 
+    def taken(self, role: int) -> list[int]:
+        """Which inputs, outputs or gradients of outputs the backward operator takes."""
+        return sorted({index for each, index in self.inputs if each == role})
+
 
 @dataclass(frozen=True)
 class Definition:

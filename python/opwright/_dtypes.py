@@ -7,7 +7,7 @@ import numpy as np
 
 
 def name_of(dtype) -> str:
-    """ "float32" of numpy's, torch's, TensorFlow's or MindSpore's dtype, of a type or a string."""
+    """ "float32" of numpy's, torch's or MindSpore's dtype, of a type or a string."""
     if isinstance(dtype, str):
         return dtype
     text = str(dtype)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import warnings
@@ -36,7 +37,8 @@ class Library:
         if self._closed:
             _errors.refuse("CL014", self._closed)
         if name not in self._found:
-            self._found[name] = Operator(self._core.find(name))
+            text = str(name).encode("utf-8", "replace").decode()  # the error names what was asked
+            self._found[name] = Operator(self._core.find(text))
         return self._found[name]
 
     def __getattr__(self, name: str) -> Operator:
@@ -48,7 +50,7 @@ class Library:
             raise AttributeError(str(error)) from None
 
     def __dir__(self):
-        return [*super().__dir__(), *self._names]
+        return sorted({*super().__dir__(), *self._names})
 
     def __iter__(self):
         return iter(self._names)
@@ -82,8 +84,26 @@ class Library:
         return f"<opwright library {self.path} ({self.identity[:8]}): {', '.join(self._names)}>"
 
 
-def _restore_library(path: str, identity: str) -> Library:
-    return load(path, sha256=identity)
+def _restore_library(path: str, identity: str, what: str = "a library") -> Library:
+    """What was pickled: the content that this process has loaded, whatever lies at the path now;
+    else that of the file."""
+    for core in _core.loaded():
+        if core.identity == identity:
+            _hooks.enter(core)
+            return Library(core)
+    try:
+        return load(path, sha256=identity)
+    except _errors.LoadError as error:
+        if error.code != "LD012":
+            raise
+    with open(path, "rb") as file:
+        now = hashlib.sha256(file.read()).hexdigest()
+    raise _errors.make(
+        "LD012",
+        f"{what} was saved with the content {identity[:8]} of {path}, and that file is another now "
+        f"({now[:8]}); keep the library that it was saved with, or save the state_dict of the "
+        "model and load it into a model made with the new one",
+    )
 
 
 def _plain_path(path) -> str:
@@ -99,8 +119,8 @@ def _plain_path(path) -> str:
 
 
 def restore(path: str, identity: str, name: str) -> Operator:
-    """A pickled operator: its library must still be there, with the same content."""
-    return load(path, sha256=identity)[name]
+    """A pickled operator."""
+    return _restore_library(path, identity, name)[name]
 
 
 def load(path: str | os.PathLike, *, sha256: str | None = None) -> Library:
@@ -144,7 +164,7 @@ def pick(operator: Operator | str | os.PathLike, name: str | None, bprop) -> Ope
         library = load(operator)
         operator = library[name] if name is not None else only_forward(library)
     if bprop is not None:
-        operator.bprop(bprop)
+        operator._bind(bprop, 3)  # the user's line is that of opwright.<framework>.op
     return operator
 
 

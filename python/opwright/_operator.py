@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,8 @@ _ndarray = np.ndarray  # one lookup less in each call
 
 # Python rules, by the operator's number in this process.
 _bprops: dict[int, Any] = {}
+# What was said of one rule in another's place.
+_told: set[tuple[int, str]] = set()
 
 
 def any_rule() -> bool:
@@ -118,12 +121,29 @@ class Operator:
         `rule(*inputs, out, dout)` returns a tuple with one gradient for each input, in order; None
         for inputs that are integer, absent or need none. With several outputs `out` and `dout` are
         tuples. Attributes come as keywords if the rule names them.
-        """
-        from opwright._bprop import check_signature
 
-        check_signature(self, rule)
-        if _bprops.get(self.key) is not rule:
+        The rule is that of the library's content: of every handle of it in this process. One of
+        another name in its place is told by a warning. None takes it off: the compiled backward
+        operator counts again.
+        """
+        return self._bind(rule, 2)
+
+    def _bind(self, rule, depth: int):
+        """depth: how many calls up the user's line is."""
+        from opwright._bprop import check_signature, replaced
+
+        bound = _bprops.get(self.key)
+        if rule is None:
+            _bprops.pop(self.key, None)
+        else:
+            check_signature(self, rule)
+            words = "" if bound is None else replaced(rule, bound)
+            if words and (self.key, words) not in _told:
+                text = f"{self.name}: {words} for every handle of this library in this process"
+                warnings.warn(text, RuntimeWarning, stacklevel=depth + 1)
+                _told.add((self.key, words))
             _bprops[self.key] = rule
+        if bound is not rule:
             _hooks.rule_bound(self.key)
         return rule
 
@@ -150,7 +170,7 @@ class Operator:
         return self
 
     def __reduce__(self):
-        """By its library's path and content: another process loads it again."""
+        """By its library's path and content: a process that has not loaded that does it."""
         if self._core.is_bound:
             raise TypeError(
                 f"{self.name} was put together by the acl form, "

@@ -52,6 +52,7 @@ class ShapeProgram:
         self._broadcast = broadcast
         self._symbols: dict[str, object] = {}
         self._leading = None
+        self._leading_has_dims = False
         for param, given in zip(definition.inputs, shapes, strict=True):
             for shape in given:
                 self._bind(param, shape)
@@ -80,8 +81,11 @@ class ShapeProgram:
                     binder = next(p.name for p in self._definition.inputs if wanted in p.dims)
                     due = f" is {wanted} = {bound} (from {binder})"
                 self._refuse(param, shape, f"dimension {lead + k}{due}, got {got}")
-        if param.leading_any and param.dims and self._leading is None:
+        # The first "..." before dims; where there is none, the first input of any rank.
+        is_better = not self._leading_has_dims and (param.dims or self._leading is None)
+        if param.leading_any and is_better:
             self._leading = tuple(shape[:lead])
+            self._leading_has_dims = bool(param.dims)
 
     def _refuse(self, param: Param, shape, why: str):
         raise _errors.make(
@@ -89,6 +93,16 @@ class ShapeProgram:
             f"{self._definition.name}: input {param.name} has shape {_text(shape)}, "
             f"the metadef says {_pattern(param)}: {why}",
         )
+
+    def _refuse_empty(self, inputs) -> None:
+        """CL001 for the first of these inputs that is a list without tensors."""
+        for i in inputs:
+            if self._definition.inputs[i].kind == DYNAMIC and not self._shapes[i]:
+                raise _errors.make(
+                    "CL001",
+                    f"{self._definition.name}: the list {self._definition.inputs[i].name} is "
+                    "empty, one tensor or more are due",
+                )
 
     def output(self, index: int, item: int = 0, passed=None) -> tuple:
         """The shape of one tensor of an output. passed: what only a gradient call knows."""
@@ -166,6 +180,7 @@ class ShapeProgram:
                         'have equal shapes; write "broadcast(...)" in shape_rule if they may differ'
                     )
         if found is None:
+            self._refuse_empty(rule.args)
             fail("none of its inputs was given")
         return found
 
@@ -176,6 +191,7 @@ class ShapeProgram:
             for shape in self._shapes[arg]
         ]
         if not named:
+            self._refuse_empty(rule.args)
             fail("none of its inputs was given")
         if not all(_is_number(size) for _, shape in named for size in shape):
             return tuple(self._broadcast(*[shape for _, shape in named]))
@@ -197,6 +213,7 @@ class ShapeProgram:
         if opcode == "symbol":
             name = definition.symbols[number]
             if name not in self._symbols:
+                self._refuse_empty([i for i, p in enumerate(definition.inputs) if name in p.dims])
                 fail(f"{name} is not known: the input that has it is absent")
             return self._symbols[name]
         if opcode == "attr":
@@ -254,5 +271,6 @@ class ShapeProgram:
         if not rule.leading_any:
             return tuple(stack)
         if self._leading is None:
+            self._refuse_empty([i for i, p in enumerate(self._definition.inputs) if p.leading_any])
             fail('"..." stands for nothing: no input given has it')
         return (*self._leading, *stack)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from opwright.mindspore import _warm_up  # noqa: F401  first: MindSpore's first call may be bad
 from opwright.mindspore._custom import Custom
 from opwright.mindspore._op import op
-from opwright.mindspore._recording import end_with_exceptions
+from opwright.mindspore._recording import watch
 
-end_with_exceptions()
+watch()
 
 __all__ = ["Custom", "op"]

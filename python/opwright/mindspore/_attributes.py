@@ -53,6 +53,9 @@ def known(definition, values: dict) -> dict:
     }
 
 
+_SMALLEST = -(2**63)
+
+
 def known_in_graph(definition, values: dict) -> dict:
     """The same where None is what MindSpore's compiler has for anything that is no constant."""
     for name, value in values.items():
@@ -63,7 +66,20 @@ def known_in_graph(definition, values: dict) -> dict:
                 f"the graph is compiled; make {name} an input of shape [] in the metadef, or pass "
                 "a constant",
             )
+        if _has_smallest(value):
+            raise _errors.make(
+                "CL006",
+                f"{definition.name}: attribute {name} is of 64 bits in the metadef, and given as "
+                f"{_SMALLEST}, which MindSpore's compiler makes of a number beyond 64 bits; where "
+                "it is meant, add_prim_attr of a Custom hands it over",
+            )
     return known(definition, values)
+
+
+def _has_smallest(value) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_smallest, value))
+    return type(value) is int and value == _SMALLEST
 
 
 def from_reg_info(definition, reg_info) -> dict:

@@ -52,8 +52,8 @@ def infer_once(inferred: dict, arguments, infer, most: int = 256) -> dict:
 
 
 def inferred_of(shapes, dtypes, several: bool = False) -> dict:
-    """The answer of an __infer__, from shape and dtype of each output. several: a tuple of one is a
-    tuple."""
+    """The answer of an __infer__, from shape and dtype of each output. several: one is a tuple
+    too."""
     if len(shapes) == 1 and not several:
         shapes, dtypes = shapes[0], dtypes[0]
     return {"shape": shapes, "dtype": dtypes, "value": None}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import mindspore as ms
 
 from opwright import _arguments
+from opwright._framework_of import framework_of
 from opwright._operator import Operator
 from opwright.mindspore import _attributes, _eager
 from opwright.mindspore._attributes import MINDSPORE
@@ -62,7 +63,7 @@ class Call:
         _arguments.check_count(op.definition, len(args))
         named = _arguments.named_inputs(MINDSPORE, op.definition, len(args), kwargs)
         given = [*args, *(kwargs.get(name) for name in names[len(args) :])]
-        _arguments.refuse_numpy(MINDSPORE, op.definition, given)
+        framework_of(op.name, given, {})  # which refuses those of others beside MindSpore's
         attrs = {name: value for name, value in kwargs.items() if name not in named}
         primitive = primitive_for(op, attrs)
         primitive.check_lists(given)
@@ -85,9 +86,14 @@ def _names_in_graph(op, count, keys):
     return tuple(rest), tuple(key for key in keys if key not in named)
 
 
+# A `construct` that takes any number of inputs and branches, an `if` or a comprehension, has one
+# graph for a Cell's construct and its bprop, and MindSpore empties it with the first of them.
+def _given(kwargs, names):
+    return tuple([kwargs[name] if name else None for name in names])
+
+
 def construct(self, *args, **kwargs):
     """Read by MindSpore's compiler: `self` is the operator."""
     rest, names = _names_in_graph(self, len(args), tuple(kwargs.keys()))
-    inputs = args + tuple([kwargs[name] if name else None for name in rest])
-    values = tuple([kwargs[name] for name in names])
-    return _place_in_graph(self, names, values)((), *inputs)(*inputs)
+    inputs = args + _given(kwargs, rest)
+    return _place_in_graph(self, names, _given(kwargs, names))((), *inputs)(*inputs)

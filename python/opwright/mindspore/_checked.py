@@ -7,10 +7,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mindspore import ops
-from mindspore.common import dtype as mstype
 
 from opwright import _core, _errors
-from opwright.mindspore import _abstract, _at_exit, _bridge, _declared, _gradient, _inputs, _target
+from opwright.mindspore import (
+    _abstract,
+    _at_exit,
+    _bridge,
+    _declared,
+    _gradient,
+    _inputs,
+    _recording,
+    _target,
+    _wrap,
+)
 from opwright.mindspore._attributes import MINDSPORES_OWN, from_reg_info, named, plain
 from opwright.mindspore._dtypes import tensor_type_of
 from opwright.mindspore._foreign import Foreign, Nothing
@@ -54,6 +63,7 @@ class Checked(ops.Custom):
 
     def _init_ours(self, operator, reg_info) -> None:
         definition = operator.definition
+        _inputs.refuse_written(definition)
         self._attrs = from_reg_info(definition, reg_info)
         super().__init__(f"{_bridge.LIBRARY}:opwright_call", _bridge.never, _bridge.never, "aot")
         self._operator = operator
@@ -73,6 +83,9 @@ class Checked(ops.Custom):
         super().__init__(self._foreign.func, out_shape, out_dtype, target.func_type, None, reg_info)
         _bridge.mark_unique(self)
 
+    def __call__(self, *inputs):
+        return super().__call__(*_recording.inputs_of(inputs))
+
     def add_prim_attr(self, name, value):
         """An attribute of the operator, or one of MindSpore's own."""
         if self._own_attrs is None:  # MindSpore makes the primitive
@@ -84,8 +97,8 @@ class Checked(ops.Custom):
                 self._attr_changed()
             return self
         attr = named(self._operator.definition, name)
-        self._own_attrs[name] = value
         value = plain(self._opwright_name, attr, value)
+        self._own_attrs[name] = value  # no number of numpy, whose text is that of another number
         if not _has(self._attrs, name, value):
             self._attrs[name] = value
             self._pass_attr(name, value)
@@ -121,7 +134,8 @@ class Checked(ops.Custom):
         """The rule that is bound now, whose faults are told at once."""
         bound = (self._operator._core.backward_key, self._operator.python_bprop)
         if self._bound != bound:
-            self._rule = _gradient.rule_of(self._operator, self._arguments.bprop)
+            of_one = _declared.may_be_tuple_of_one(self._declared)
+            self._rule = _gradient.rule_of(self._operator, self._arguments.bprop, of_one)
             self._bound = bound
             self._gradient = None
 
@@ -130,8 +144,19 @@ class Checked(ops.Custom):
         if self._operator is not None:
             self._settle_rule()
             if self._gradient is None:
-                self._gradient = _gradient.of_operator(self._operator, self._rule, self._attrs)
+                self._gradient = self._derive()
         return self._gradient
+
+    def _derive(self):
+        definition = self._operator.definition
+        made = _gradient.of_operator(self._operator, self._rule, self._attrs)
+        may_be_of_one = len(definition.outputs) == 1 and _declared.may_be_tuple_of_one(
+            self._declared
+        )
+        # A rule that is given with tuples of one takes them, as MindSpore hands them over.
+        if may_be_of_one and self._arguments.bprop is None:
+            return _wrap.of_one(made, len(definition.inputs))
+        return made
 
     def check_lists(self, inputs) -> None:
         """In PyNative mode, which reads a list before it infers."""
@@ -140,23 +165,8 @@ class Checked(ops.Custom):
                 _inputs.check_list(self._opwright_name, param, _abstract.of_value(value))
 
     def check_count(self, count: int) -> None:
-        name = self._opwright_name
         if self._operator is not None:
-            inputs = self._operator.definition.inputs
-            if count != len(inputs):
-                names = ", ".join(param.name for param in inputs)
-                attrs = [attr.name for attr in self._operator.definition.attrs]
-                hint = (
-                    f". {', '.join(attrs)}: add_prim_attr or reg_info sets an attribute, or call "
-                    f"opwright.load(...).{self._operator.name}(..., {attrs[0]}=value)"
-                    if attrs and count > len(inputs)
-                    else ""
-                )
-                raise _errors.make(
-                    "CL001",
-                    f"{name}: {count} inputs given, the metadef lists {len(inputs)} ({names}); "
-                    f"None stands for an optional one{hint}",
-                )
+            _inputs.check_count(self._operator.definition, count)
         else:
             self._foreign.check_count(count)
 
@@ -195,6 +205,7 @@ class Checked(ops.Custom):
         operator = self._operator
         definition = operator.definition
         given = list(map(_abstract.of_infer, arguments))
+        of_one = _declared.is_tuple_of_one(self._opwright_name, self._declared, arguments)
         _inputs.check(definition, given)
         tensors = [each for arg in given for each in (arg.items or (arg,))]
         if all(_abstract.is_known(each.shape) for each in tensors):
@@ -203,13 +214,20 @@ class Checked(ops.Custom):
             names = [dtype for _, dtype in specs]
         else:
             shapes = self._partial_shapes(given)
+            if of_one:  # of which MindSpore's process dies
+                raise _errors.make(
+                    "CL004",
+                    f"{self._opwright_name}: a shape is unknown until run time, where MindSpore "
+                    "makes no tuple of one; declare the bare shape and dtype, or leave out_shape "
+                    "and out_dtype out",
+                )
             column = _core.select_column(
                 operator._core, [_abstract.dtype_names(each) for each in given]
             )
             names = [param.dtypes[column] for param in definition.outputs]
         dtypes = tuple(tensor_type_of(name) for name in names)
-        self._compare(arguments, shapes, dtypes)
-        return _bridge.inferred_of(shapes, dtypes)
+        _declared.compare(self._opwright_name, self._declared, arguments, shapes, dtypes)
+        return _bridge.inferred_of(shapes, dtypes, of_one)
 
     def _partial_shapes(self, given) -> tuple[list[int], ...]:
         """While dimensions are unknown. When the graph runs, MindSpore asks our library for
@@ -224,23 +242,6 @@ class Checked(ops.Custom):
         super().add_prim_attr(_bridge.PARTIAL, True)
         shapes = [list(each.shape) for each in given]
         return tuple(_core.infer_partial_shapes(operator._core, shapes, self._attrs))
-
-    def _compare(self, arguments, shapes, dtypes) -> None:
-        """What the user declares of one of our operators against what its metadef says."""
-        name = self._opwright_name
-        for key, declared, due in (
-            ("shape", self._declared[0], shapes),
-            ("dtype", self._declared[1], dtypes),
-        ):
-            if declared is None or (key == "shape" and not all(map(_abstract.is_known, due))):
-                continue
-            said = _declared.settle(name, declared, arguments, key)
-            if list(said) != list(due):
-                raise _errors.make(
-                    "CL020",
-                    f"{name}: out_{key} says {_words(said)}, by its metadef the output is "
-                    f"{_words(due)}; leave out_{key} out",
-                )
 
     def hold(self, operator) -> None:
         """The same operator by a handle that is open: the one before may have been closed."""
@@ -272,11 +273,3 @@ def _specs(given) -> list[tuple]:
         return []
     names = _abstract.dtype_names(given)
     return [(each.shape, name) for each, name in zip(given.items or (given,), names, strict=True)]
-
-
-def _words(declared) -> str:
-    texts = [
-        str(each.element_type() if isinstance(each, mstype.TensorType) else each)
-        for each in declared
-    ]
-    return texts[0] if len(texts) == 1 else "(" + ", ".join(texts) + ")"

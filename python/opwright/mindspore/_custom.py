@@ -6,7 +6,7 @@ from __future__ import annotations
 import mindspore as ms
 
 from opwright import _errors
-from opwright.mindspore import _abstract, _eager, _graphs
+from opwright.mindspore import _abstract, _eager, _graphs, _mixed
 from opwright.mindspore._checked import Checked, made
 from opwright.mindspore._foreign import zero_dim
 from opwright.mindspore._verdict import Constant
@@ -22,7 +22,9 @@ class Custom(Checked):
     registered operator ("customize"), or an `Operator`.
     out_shape, out_dtype: a shape, a dtype, tuples of them for several outputs, or functions of the
     inputs' shapes and dtypes. An operator of ours needs neither: its metadef says them, and what is
-    given must agree.
+    given must agree. One output that both declare by tuples of one, ([8],) and (float32,), comes as
+    a tuple of one, as do out and dout to the bprop that is given here: so does MindSpore. Lists of
+    one, [[8]] and [float32], mean the bare tensor.
     bprop: (inputs..., out, dout) -> a tuple with one gradient for each input; without one, an
     operator of ours takes its backward operator. reg_info: attributes, as CustomRegOp makes them.
     out_dshape is another name for out_shape.
@@ -132,4 +134,7 @@ class _Place(Constant):
     def __infer__(self, named, *inputs):
         self._custom.check_call(len(inputs), named["value"])
         _graphs.meet(self._custom.mark, self._custom._operator)
-        return {"dtype": None, "shape": None, "value": self._custom.primitive_for(inputs)}
+        made = self._custom.primitive_for(inputs)
+        if self._custom._operator is not None:
+            made = _mixed.casting(self._custom._operator, made, inputs)
+        return {"dtype": None, "shape": None, "value": made}

@@ -104,8 +104,8 @@ class Foreign:
         return each.kind == "str"
 
     def settle(self, arguments, given) -> tuple | None:
-        """Shapes and dtypes of the outputs for these arguments of __infer__; None where only
-        MindSpore knows."""
+        """Shapes and dtypes of the outputs for these arguments of __infer__, and whether one is a
+        tuple; None where only MindSpore knows."""
         out_shape, out_dtype = self._declared.values()
         if out_shape is None or out_dtype is None:
             return None
@@ -147,7 +147,8 @@ class Foreign:
         _declared.check_counts(self.name, counts)
         for i, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
             self._check_exchanged(f"output {i}", shape, name_of(dtype.element_type()))
-        return shapes, dtypes
+        of_one = _declared.is_tuple_of_one(self.name, (out_shape, out_dtype), arguments)
+        return shapes, dtypes, of_one
 
     def take(self, given: list[_abstract.Abstract]) -> None:
         """The calls to come of a Python function have such inputs."""
@@ -156,7 +157,7 @@ class Foreign:
     def is_nothing(self, arguments, given) -> bool:
         """Whether a Python function has no element to make. MindSpore copies no array without
         elements, neither in nor out."""
-        shapes, _ = self.settle(arguments, given)
+        shapes, *_ = self.settle(arguments, given)
         empty = [not math.prod(shape) for shape in shapes]
         if all(empty):
             return True

@@ -10,9 +10,11 @@ from typing import NamedTuple
 from mindspore import nn, ops
 
 from opwright import _bprop, _errors
-from opwright._definition import DYNAMIC, ROLE_GRAD, ROLE_INPUT, ROLE_OUTPUT
+from opwright._definition import DYNAMIC, OPTIONAL, ROLE_GRAD, ROLE_INPUT, ROLE_OUTPUT
 from opwright.mindspore import _bridge, _wrap
+from opwright.mindspore._inputs import written_words
 from opwright.mindspore._readable import readable
+from opwright.mindspore._returns import refuse_unlike
 from opwright.mindspore._shared import forms_of
 from opwright.mindspore._verdict import Refuse, Verdict
 
@@ -24,13 +26,19 @@ class Rule(NamedTuple):
     attrs: tuple[str, ...]
 
 
-def rule_of(op, given=None) -> Rule | None:
-    """The rule for one of our operators, if it has one: what is given, else what is bound."""
+def rule_of(op, given=None, of_one: bool = False) -> Rule | None:
+    """The rule for one of our operators, if it has one: what is given, else what is bound.
+
+    of_one: out and dout are tuples of one.
+    """
     rule = given if given is not None else op.python_bprop
     if rule is None:
         return None
     _bprop.check_signature(op, rule)
+    outputs = op.definition.outputs
     names = _bprop.keyword_attrs(op, _called(rule))
+    one_output = len(outputs) == 1 and outputs[0].kind != DYNAMIC and not of_one
+    refuse_unlike(op.name, rule, len(op.definition.inputs), one_output, names)
     return Rule(readable(op.name, rule, names), names)
 
 
@@ -66,6 +74,7 @@ def of_function(name: str, rule):
     """The bprop of what is not ours, and the number of inputs, which only the rule says."""
     count = _inputs_of(name, rule)
     names = tuple(str(i) for i in range(count))
+    refuse_unlike(name, rule, count, False)
     function = readable(name, rule)
     forms = forms_of(function, count)
     return _checked(name, function, names, (None,) * count, forms), count
@@ -141,37 +150,50 @@ def _reduction(op: str, name: str, sums: bool) -> _bridge.Like:
 
 
 def _compiled(op, attrs: dict):
-    """The whole gradient as one kernel call: opwright_gradient takes inputs, outputs and their
-    gradients, and gives those that the backward operator has, in the order of the inputs."""
+    """The whole gradient as one kernel call: opwright_gradient takes the inputs, the outputs that
+    the backward operator takes, and the gradients of all outputs; it gives the gradients that the
+    backward operator has, in the order of the inputs."""
     definition, backward = op.definition, op.backward
     given = sorted(definition.gradient.outputs)
     count, num_outputs = len(definition.inputs), len(definition.outputs)
+    if backward.definition.mutates:
+        words = written_words(backward.definition)
+        return _wrap.refusal(count, Refuse(op.name, "CL023", f"{op.name}: its gradient: {words}"))
     lists = {i for i, param in enumerate(definition.inputs) if param.kind == DYNAMIC}
+    lacking = {}
     for i, param in enumerate(definition.inputs):
-        if i not in given and (i in lists or not _is_constant(param)):
-            words = (
-                f"{op.name}: the backward operator {backward.name} gives no gradient for input "
-                f"{param.name}, which MindSpore always asks for; add it, or give bprop="
-            )
-            return _wrap.refusal(count, Refuse(op.name, "GR002", words))
+        if i in given or (i not in lists and _is_constant(param)):
+            continue
+        words = (
+            f"{op.name}: the backward operator {backward.name} gives no gradient for input "
+            f"{param.name}, and MindSpore does not say that none is asked for; add it, zeros where "
+            "there is none, or give bprop="
+        )
+        lacking[i] = Refuse(op.name, "GR002", words)
+        if param.kind != OPTIONAL:
+            return _wrap.refusal(count, lacking[i])
     made = _bridge.Like(
         "opwright_gradient", tuple(given), op._core.token, _second(op, attrs, given), bool(lists)
     )
     kinds = {attr.name: attr.type for attr in definition.attrs}
     for name, value in attrs.items():
         made.add_prim_attr(f"opwright.{name}", _bridge.encode(kinds[name], value))
+    out = _wrap.output_texts("out", num_outputs)
     arguments = [
         *_wrap.input_texts(count),
-        *_wrap.output_texts("out", num_outputs),
+        *(out[index] for index in definition.gradient.taken(ROLE_OUTPUT)),
         *_wrap.output_texts("dout", num_outputs),
     ]
-    return _wrap.around_backward(made, count, arguments, given, lists)
+    return _wrap.around_backward(made, count, arguments, given, lists, lacking)
 
 
 def _second(op, attrs: dict, given: list[int]):
     """The bprop of the gradient: that of the backward operator, by its roles; else a refusal."""
     backward, definition = op.backward, op.definition
-    count, num_outputs = len(definition.inputs), len(definition.outputs)
+    # The places of the gradient's inputs: forward inputs, outputs, gradients of the outputs.
+    places = [(ROLE_INPUT, index) for index in range(len(definition.inputs))]
+    places += [(ROLE_OUTPUT, index) for index in definition.gradient.taken(ROLE_OUTPUT)]
+    places += [(ROLE_GRAD, index) for index in range(len(definition.outputs))]
     has_lists = any(param.kind == DYNAMIC for param in definition.inputs)
     if has_lists or (backward.backward is None and backward.python_bprop is None):
         words = (
@@ -179,15 +201,13 @@ def _second(op, attrs: dict, given: list[int]):
             f"{' in MindSpore, as an input is a list' if has_lists else ''}; a second derivative, "
             "or a jvp, was asked for"
         )
-        return _wrap.refusal(count + 2 * num_outputs, Refuse(op.name, "GR021", words))
+        return _wrap.refusal(len(places), Refuse(op.name, "GR021", words))
     names = {attr.name for attr in backward.definition.attrs}
     rule = of_operator(
         backward,
         rule_of(backward),
         {name: value for name, value in attrs.items() if name in names},
     )
-    # The places of the gradient's inputs: forward inputs, outputs, gradients of the outputs.
-    first = {ROLE_INPUT: 0, ROLE_OUTPUT: count, ROLE_GRAD: count + num_outputs}
-    places = [first[role] + index for role, index in definition.gradient.inputs]
+    picked = [places.index((role, index)) for role, index in definition.gradient.inputs]
     order = [given.index(i) for i in definition.gradient.outputs]
-    return _wrap.around_second(rule, count + 2 * num_outputs, places, order)
+    return _wrap.around_second(rule, len(places), picked, order)

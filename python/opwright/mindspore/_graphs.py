@@ -5,6 +5,8 @@ none for an operator that no graph has met."""
 
 from __future__ import annotations
 
+import gc
+
 from mindspore.graph import api
 
 _executor = api._pynative_executor
@@ -29,10 +31,27 @@ def forget(key: object) -> None:
     api.ms_compile_cache.clear()
     for compiled in api.cells_compile_cache.values():
         compiled.clear()
+    _forget_bytecode()
     if _executor.grad_flag():
         _forget_gradients_later()
     else:
         _executor.clear_res()
+
+
+def _forget_bytecode() -> None:
+    """What ms.jit(capture_mode="bytecode") compiled, of which MindSpore has no list."""
+    try:
+        from mindspore._c_expression import clear_jit_compile_results
+        from mindspore.graph._utils import pijit_context
+    except ImportError:  # of another version; the mode is rare
+        return
+    if getattr(pijit_context, "SKIP_RULES", None):  # which the first of its contexts takes away
+        return
+    for each in gc.get_objects():
+        if type(each) is pijit_context.PIJitCaptureContext:
+            function = getattr(each, "fn", None)
+            if function is not None:
+                clear_jit_compile_results(function)
 
 
 def _forget_gradients_later() -> None:

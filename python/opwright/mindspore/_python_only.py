@@ -5,124 +5,119 @@ in every mode, before MindSpore reads it."""
 from __future__ import annotations
 
 import ast
-import dis
+import functools
 import inspect
 import os
-import textwrap
 import types
-from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import mindspore as ms
 
 from opwright import _errors
+from opwright.mindspore import _rule_source as source
+from opwright.mindspore import _statements
+from opwright.mindspore._statements import PLAIN, Fault
 
 _METHODS = ("asnumpy",)
-# As MindSpore 2.10 compiles no others.
-_SYNTAX = {
-    ast.Try: "try",
-    getattr(ast, "TryStar", ast.Try): "try",  # of Python 3.11
-    ast.Import: "import",
-    ast.ImportFrom: "import",
-    ast.NamedExpr: ":=",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.Delete: "del",
-    ast.ClassDef: "class",
-    ast.SetComp: "a set comprehension",
-    ast.Match: "match",
-    ast.AsyncFunctionDef: "async",
-    ast.Nonlocal: "nonlocal",
-    ast.AsyncWith: "async",
-}
 _NOT_USERS = (
     os.path.dirname(ms.__file__) + os.sep,
     os.path.dirname(os.path.dirname(__file__)) + os.sep,
 )
 
 
-def refuse_python_only(op: str, rule: types.FunctionType, tree: ast.AST | None = None) -> None:
-    """GR020 for a rule that only runs in Python, or that calls a function which does. tree: the
-    rule's syntax, where its source says more than that."""
+def refuse_python_only(
+    op: str, code: source.Code, attrs: tuple[str, ...] = (), tree: ast.AST | None = None
+) -> None:
+    """GR020 for a rule that only runs in Python, or that calls a function which does.
+
+    attrs: parameters that are attributes. tree: the rule's syntax, where its source says more.
+    """
+    waiting = [(code.function, tree or source.tree_of(code.function))]
     seen = set()
-    waiting = [(rule, tree or tree_of(rule))]
     while waiting:
         function, tree = waiting.pop()
         if function in seen or function.__code__.co_filename.startswith(_NOT_USERS):
             continue
         seen.add(function)
-        what = _found(function, tree)
-        if what is None and function is rule:
-            what = _dict_of_tensors(function, tree)
-        if what:
-            by = "" if function is rule else f" calls {function.__name__}, which"
+        scope = source.scope_of(function)
+        owner = code.owner if function.__code__.co_varnames[:1] == ("self",) else None
+        called = source.called_in(tree, scope, owner)
+        fault = (
+            _uses_method(function, tree, scope, owner)
+            or _by_position_only(function)
+            or _parameter_in(function, scope)
+            or _statements.syntax(tree, scope)
+            or _named_tuple(called)
+            or _own_parameter(tree, owner)
+            or _statements.name_after_loop(function, tree)
+        )
+        if fault is None and function is code.function:
+            fault = _statements.on_tensors(code, tree, attrs)
+        if fault is not None:
+            what, cure = fault
+            by = "" if function is code.function else f" calls {function.__name__}, which"
             raise _errors.make(
                 "GR020",
-                f"{op}: the bprop {rule.__name__}{by} {what}, which ms.jit and graph mode cannot "
-                "compile; write it with mindspore.ops and plain statements",
+                f"{op}: the bprop {code.name}{by} {what}, which ms.jit and graph mode cannot "
+                f"compile; {cure}",
             )
-        waiting += [(each, tree_of(each)) for each in _called(function, tree) if _is_plain(each)]
+        for each in (*filter(_is_plain, called), *source.own_methods(tree, scope, owner)):
+            waiting.append((each, source.tree_of(each)))
 
 
-def tree_of(function: types.FunctionType) -> ast.AST:
-    """The function's syntax, with the lines of its file; nothing where that is not to be had."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        return ast.Module([], [])
-    return ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+def refuse_parameters_of(op: str, rule: functools.partial) -> None:
+    """GR020 for a partial that holds a Parameter."""
+    if any(isinstance(each, ms.Parameter) for each in (*rule.args, *rule.keywords.values())):
+        raise _errors.make(
+            "GR020",
+            f"{op}: the bprop, a partial, is given a Parameter, which is no input of the operator "
+            "and which ms.jit and graph mode cannot compile; give its value, or make it an input",
+        )
 
 
-def _found(function: types.FunctionType, tree: ast.AST) -> str | None:
-    """What in the function cannot be compiled, in words."""
-    for code in _codes_in(function.__code__):
-        for name in _METHODS:
-            if name in code.co_names:
-                return f"uses .{name}()"
-    if function.__code__.co_posonlyargcount and function.__name__ != "<lambda>":
-        return "has parameters by position only (/)"
-    if name := _parameter_in(function):
-        return f"uses the Parameter {name}, no input of the operator"
-    for node in ast.walk(tree):
-        if word := _SYNTAX.get(type(node)):
-            return f"has {word} at line {node.lineno}"
-        if isinstance(node, (ast.For, ast.While)) and node.orelse:
-            return f"has a loop with else at line {node.lineno}"
-        if isinstance(node, ast.With) and not all(
-            _may_be_entered(function, item.context_expr) for item in node.items
-        ):
-            return f"has a with of what is no ms.jit_class at line {node.lineno}"
-    for each in _called(function, tree):
-        if isinstance(each, type) and issubclass(each, tuple) and hasattr(each, "_fields"):
-            return f"makes the named tuple {each.__name__}"
+def _uses_method(
+    function: types.FunctionType, tree: ast.AST, scope: Mapping, owner
+) -> Fault | None:
+    """One of a tensor that gives no tensor."""
+    if isinstance(tree, ast.Module) and not tree.body:  # the source is not to be had
+        used = set().union(*(code.co_names for code in source.codes_in(function.__code__)))
+    else:
+        nodes = source.live_nodes(tree, scope, owner)
+        used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return next(((f"uses .{name}()", PLAIN) for name in _METHODS if name in used), None)
+
+
+def _by_position_only(function: types.FunctionType) -> Fault | None:
+    if not function.__code__.co_posonlyargcount or function.__name__ == "<lambda>":
+        return None
+    return "has parameters by position only (/)", PLAIN
+
+
+def _parameter_in(function: types.FunctionType, scope: Mapping) -> Fault | None:
+    """A MindSpore Parameter around the function that it uses."""
+    for name in sorted(set().union(*map(source.outer_names, source.codes_in(function.__code__)))):
+        if isinstance(scope.get(name), ms.Parameter):
+            return f"uses the Parameter {name}, no input of the operator", PLAIN
     return None
 
 
-def _parameter_in(function: types.FunctionType) -> str | None:
-    """The name of a MindSpore Parameter around the function that it uses."""
-    scope = scope_of(function)
-    names = sorted(set().union(*map(_outer, _codes_in(function.__code__))))
-    return next((name for name in names if isinstance(scope.get(name), ms.Parameter)), None)
-
-
-def _dict_of_tensors(rule: types.FunctionType, tree: ast.AST) -> str | None:
-    returned = {node.value for node in ast.walk(tree) if isinstance(node, ast.Return)}
+def _own_parameter(tree: ast.AST, owner) -> Fault | None:
+    """One of the rule's own object that it uses."""
     for node in ast.walk(tree):
-        if node in returned:  # which the verdict on the answer names
+        if not source.is_of_self(node):
             continue
-        if isinstance(node, ast.Dict) and any(_has_tensor(rule, value) for value in node.values):
-            return f"has a dict of tensors at line {node.lineno}"
+        if isinstance(inspect.getattr_static(type(owner), node.attr, None), property):
+            continue
+        if isinstance(getattr(owner, node.attr, None), ms.Parameter):
+            return f"uses the Parameter self.{node.attr}, no input of the operator", PLAIN
     return None
 
 
-def _has_tensor(function: types.FunctionType, node: ast.AST) -> bool:
-    """Whether one of the function's parameters is in it, and not its shape or dtype alone."""
-    if isinstance(node, ast.Name):
-        code = function.__code__
-        return node.id != "self" and node.id in code.co_varnames[: code.co_argcount]
-    if isinstance(node, ast.Attribute) and node.attr in ("dtype", "ndim", "shape", "size"):
-        return False
-    return any(_has_tensor(function, each) for each in ast.iter_child_nodes(node))
+def _named_tuple(called: list) -> Fault | None:
+    for each in called:
+        if isinstance(each, type) and issubclass(each, tuple) and hasattr(each, "_fields"):
+            return f"makes the named tuple {each.__name__}", PLAIN
+    return None
 
 
 def refuse_other_self(op: str, method: types.FunctionType) -> None:
@@ -139,66 +134,3 @@ def refuse_other_self(op: str, method: types.FunctionType) -> None:
 
 def _is_plain(value) -> bool:
     return isinstance(value, types.FunctionType) and value.__name__ != "<lambda>"
-
-
-def _may_be_entered(function: types.FunctionType, context: ast.expr) -> bool:
-    """Compiled modes enter instances of an ms.jit_class only. What is computed may be one."""
-    called = isinstance(context, ast.Call)
-    value = value_of(scope_of(function), context.func if called else context)
-    if value is None or (called and not isinstance(value, type)):
-        return True
-    return hasattr(value, "__ms_class__")
-
-
-def scope_of(function: types.FunctionType) -> Mapping:
-    """What names stand for in a function: of its closure or its module; None for its own and for
-    those of the functions in it."""
-    code = function.__code__
-    cells = {}
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            cells[name] = cell.cell_contents
-        except ValueError:  # empty yet
-            cells[name] = None
-    inner = list(_codes_in(code))[1:]
-    own = {name for each in inner for name in _own(each)}.difference(*map(_outer, (code, *inner)))
-    return ChainMap(dict.fromkeys((*own, *_own(code))), cells, function.__globals__)
-
-
-def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code and those of the functions in it."""
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            yield from _codes_in(const)
-
-
-def _own(code: types.CodeType) -> tuple[str, ...]:
-    return code.co_varnames + code.co_cellvars
-
-
-def _outer(code: types.CodeType) -> set[str]:
-    """The names that the code takes from around it."""
-    loaded = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
-    return loaded.union(code.co_freevars)
-
-
-def value_of(scope: Mapping, node: ast.expr):
-    """What a name stands for, or a name in a module; None for anything else."""
-    match node:
-        case ast.Name(id=name):
-            return scope.get(name)
-        case ast.Attribute(value=value, attr=attr):
-            module = value_of(scope, value)
-            return getattr(module, attr, None) if inspect.ismodule(module) else None
-    return None
-
-
-def _called(function: types.FunctionType, tree: ast.AST) -> list:
-    """What the names stand for that the function calls."""
-    scope = scope_of(function)
-    return [
-        value_of(scope, node.func)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    ]

@@ -22,7 +22,12 @@ import mindspore as ms
 
 from opwright import _errors
 from opwright.mindspore import _cached
-from opwright.mindspore._python_only import refuse_other_self, refuse_python_only
+from opwright.mindspore import _rule_source as source
+from opwright.mindspore._python_only import (
+    refuse_other_self,
+    refuse_parameters_of,
+    refuse_python_only,
+)
 
 _PARTIAL = """
 def bind(rule, before, named):
@@ -64,39 +69,36 @@ def readable(op: str, rule, keywords: tuple[str, ...] = ()):
     keywords: attributes that it will be given by name.
     """
     if isinstance(rule, functools.partial):
-        inner = readable(op, rule.func, (*keywords, *rule.keywords))
+        refuse_parameters_of(op, rule)
+    return _like(op, rule, keywords, source.code_of(rule))
+
+
+def _like(op: str, rule, keywords: tuple[str, ...], code: source.Code | None):
+    """Of a rule, or of what a partial holds. code: of the rule."""
+    if isinstance(rule, functools.partial):
+        inner = _like(op, rule.func, (*keywords, *rule.keywords), code)
         # As in Python, what the call gives goes before what the partial holds.
         named = {name: value for name, value in rule.keywords.items() if name not in keywords}
         return module_of(_PARTIAL).bind(inner, rule.args, named)
+    if isinstance(rule, types.FunctionType) and rule.__name__ == "<lambda>":
+        return _lambda(op, rule, keywords, code)
+    if isinstance(rule, types.MethodType) and isinstance(rule.__self__, type):
+        raise _errors.make(
+            "GR020",
+            f"{op}: the bprop {rule.__name__} is a class method, which ms.jit and graph mode "
+            "cannot read; make it a static method",
+        )
+    if code is not None:
+        if code.owner is not None:
+            refuse_other_self(op, code.function)
+        refuse_python_only(op, code, keywords)
     if isinstance(rule, types.FunctionType):
-        if rule.__name__ == "<lambda>":
-            return _lambda(op, rule, keywords)
-        refuse_python_only(op, rule)
         return _function(op, rule)
-    if isinstance(rule, types.MethodType):
-        if isinstance(rule.__self__, type):
-            raise _errors.make(
-                "GR020",
-                f"{op}: the bprop {rule.__name__} is a class method, which ms.jit and graph mode "
-                "cannot read; make it a static method",
-            )
-        refuse_python_only(op, rule.__func__)
-        refuse_other_self(op, rule.__func__)
-        return rule
-    if isinstance(rule, ms.nn.Cell):
-        _refuse_other_self_of(op, type(rule).construct)
-        return rule
-    if isinstance(rule, ms.ops.Primitive):
+    if isinstance(rule, (types.MethodType, ms.nn.Cell, ms.ops.Primitive)):
         return rule
     if callable(rule):
-        _refuse_other_self_of(op, type(rule).__call__)
         return module_of(_OBJECT).bind(rule)
     raise _errors.make("GR007", f"{op}: a bprop is a function, {type(rule).__name__} was given")
-
-
-def _refuse_other_self_of(op: str, method) -> None:
-    if isinstance(method, types.FunctionType):
-        refuse_other_self(op, method)
 
 
 def _copy(rule: types.FunctionType) -> types.FunctionType:
@@ -126,10 +128,10 @@ def _function(op: str, rule: types.FunctionType):
     return _copy(rule)
 
 
-def _lambda(op: str, rule: types.FunctionType, keywords: tuple[str, ...]):
+def _lambda(op: str, rule: types.FunctionType, keywords: tuple[str, ...], code: source.Code):
     """The lambda as a named function of a file; globals, defaults and closure stay the user's."""
     node = _find_lambda(op, rule)
-    refuse_python_only(op, rule, node)
+    refuse_python_only(op, code, keywords, node)
     free = rule.__code__.co_freevars
     # Compiled modes take no defaults: such parameters become what the function encloses.
     plain, bound = _split_defaults(node.args, rule, keywords)

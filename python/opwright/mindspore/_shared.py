@@ -19,9 +19,8 @@ import ast
 import types
 from collections.abc import Mapping
 
-from mindspore import mint, ops
-
-from opwright.mindspore._python_only import scope_of, tree_of, value_of
+from opwright.mindspore._rule_source import scope_of, tree_of, value_of
+from opwright.mindspore._tensors import COMPUTING, FACTS, FUNCTIONS, PASSING
 
 _OPERATIONS = {
     ast.Mult: "mul",
@@ -31,24 +30,6 @@ _OPERATIONS = {
     ast.Pow: "pow",
     ast.MatMult: "matmul",
 }
-_COMPUTING, _PASSING = (
-    set(names.split())
-    for names in (
-        # They always compute, and take tensors alone.
-        "abs acos add asin atan cos cosh div erf exp expm1 log log1p matmul maximum minimum mul "
-        "pow relu sigmoid sign sin sinh sub tan tanh",
-        # They may be dropped, or be one node with a power: they count for nothing.
-        "astype broadcast_to cast contiguous expand_dims mean neg permute reciprocal reduce_mean "
-        "reduce_sum reshape rsqrt sqrt square squeeze sum swapaxes transpose unsqueeze view",
-    )
-)
-_FUNCTIONS = {
-    id(getattr(module, name)): name
-    for module in (ops, mint)
-    for name in _COMPUTING | _PASSING
-    if hasattr(module, name)
-}
-_VALUES = ("dtype", "ndim", "shape", "size")
 
 # Of a number, or of a tensor that is not computed from the rule's arguments: it may be 1, or 0.
 _NOTHING = ("mul",)
@@ -131,7 +112,7 @@ class _Reader:
             case (
                 ast.Attribute(attr=name)
                 | ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name))
-            ) if name in _VALUES:
+            ) if name in FACTS:
                 return False
         return any(map(self._has_dout, ast.iter_child_nodes(node)))
 
@@ -154,7 +135,7 @@ class _Reader:
             case ast.BinOp(op=op, left=left, right=right) if type(op) in _OPERATIONS:
                 return self._operation(_OPERATIONS[type(op)], [left, right])
             case ast.Attribute(value=value, attr=attr):
-                if attr in _VALUES or self._form(value) == _NOTHING:
+                if attr in FACTS or self._form(value) == _NOTHING:
                     return _NOTHING
                 if attr in ("T", "mT"):
                     return self._form(value)
@@ -167,14 +148,14 @@ class _Reader:
 
     def _call(self, func: ast.expr, args: list[ast.expr], keywords: list) -> tuple:
         function = value_of(self._scope, func)
-        name = _FUNCTIONS.get(id(function))
+        name = FUNCTIONS.get(id(function))
         if function is None and isinstance(func, ast.Attribute):
             if self._form(func.value) == _NOTHING:
                 raise _UnreadError
             name, args = func.attr, [func.value, *args]  # a tensor's method
-        if name in _PASSING and args:
+        if name in PASSING and args:
             return self._form(args[0])
-        if name in _COMPUTING and not keywords:
+        if name in COMPUTING and not keywords:
             return self._operation(name, args)
         raise _UnreadError
 

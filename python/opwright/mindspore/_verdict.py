@@ -41,6 +41,19 @@ class Constant(PrimitiveWithInfer):
         return self.judge(*map(_abstract.of_value, given))
 
 
+class IsCompiled(Constant):
+    """() -> whether what calls it is being compiled."""
+
+    def __init__(self):
+        super().__init__("opwright: whether a graph is compiled")
+
+    def __infer__(self):
+        return {"dtype": None, "shape": None, "value": True}
+
+    def __call__(self):
+        return False
+
+
 class Verdict(Constant):
     """(gradients, *inputs, out) -> what to do with each gradient; GR003 to GR006 as exceptions."""
 
@@ -53,7 +66,7 @@ class Verdict(Constant):
     ):
         super().__init__(
             f"{op}: what the bprop returns is unknown until run time (Python-only code in it?), "
-            "which ms.jit and graph mode cannot compile"
+            "which ms.jit and graph mode cannot compile [GR020]"
         )
         self._op = op
         self._names = names

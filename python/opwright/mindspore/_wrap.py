@@ -11,7 +11,9 @@ import mindspore as ms
 from mindspore import ops
 
 from opwright.mindspore._readable import module_of
-from opwright.mindspore._verdict import CAST, COPY, KEEP, ZEROS
+from opwright.mindspore._verdict import CAST, COPY, KEEP, ZEROS, IsCompiled
+
+_is_compiled = IsCompiled()
 
 _RULE = """
 def bind(rule, verdict, settle):
@@ -31,7 +33,7 @@ def bind(refuse, zeros):
 """
 
 _COMPILED = """
-def bind(backward, present, fit, zeros):
+def bind(backward, present, fit, zeros{lacking}):
     def bprop({inputs}out, dout):
         grads = backward({arguments})
         return ({settled})
@@ -54,6 +56,13 @@ def bind(rule, fit, zeros):
     return bprop
 """
 
+_OF_ONE = """
+def bind(inner, bare):
+    def bprop({inputs}out, dout):
+        return inner({inputs}bare(out), bare(dout))
+    return bprop
+"""
+
 
 def _names(count: int) -> list[str]:
     return [f"x{i}" for i in range(count)]
@@ -66,6 +75,10 @@ def _inputs(count: int) -> str:
 def zeros(x):
     """For what has no gradient: an integer tensor, a list of them, a Python number."""
     if isinstance(x, ms.Tensor):
+        # PyNative mode adds the gradients of what is used twice, but no bools; it takes None for
+        # zeros. Graphs take no None, and drop what nobody asks for.
+        if x.dtype == ms.bool_ and not _is_compiled():
+            return None
         return ops.zeros_like(x)
     if isinstance(x, (list, tuple)):
         return [ops.zeros_like(each) for each in x]
@@ -126,10 +139,24 @@ def fit(grad, x):
     return ops.cast(grad, x.dtype)
 
 
-def around_backward(backward, count: int, arguments: list[str], given: list[int], lists: set[int]):
+def _absent_or(refuse):
+    """Of an optional input that the backward operator gives no gradient for."""
+
+    def settle(x):
+        if x is not None:
+            refuse(x)
+        return zeros(x)
+
+    return settle
+
+
+def around_backward(
+    backward, count: int, arguments: list[str], given: list[int], lists: set[int], lacking: dict
+):
     """arguments: of the backward call, as output_texts and input_texts write them; given: the input
-    that each of its results is the gradient of, or that list of results."""
-    grads = {}
+    that each of its results is the gradient of, or that list of results; lacking: what refuses a
+    gradient, by optional input."""
+    grads = {i: f"lacking{i}(x{i})" for i in lacking}
     start = "0"
     for i in given:
         if i in lists:
@@ -140,8 +167,13 @@ def around_backward(backward, count: int, arguments: list[str], given: list[int]
             grads[i] = f"fit({grad}, x{i})"
             start += " + 1"
     settled = "".join(f"{grads.get(i, f'zeros(x{i})')}, " for i in range(count))
-    text = _COMPILED.format(inputs=_inputs(count), arguments=", ".join(arguments), settled=settled)
-    return module_of(text).bind(backward, present, fit, zeros)
+    text = _COMPILED.format(
+        inputs=_inputs(count),
+        arguments=", ".join(arguments),
+        settled=settled,
+        lacking="".join(f", lacking{i}" for i in lacking),
+    )
+    return module_of(text).bind(backward, present, fit, zeros, *map(_absent_or, lacking.values()))
 
 
 def nothing(count: int):
@@ -173,6 +205,17 @@ def around_second(rule, count: int, places: list[int], order: list[int]):
         settled="".join(map(settled, range(count))),
     )
     return module_of(text).bind(rule, fit, zeros)
+
+
+def _bare(value):
+    if isinstance(value, tuple):
+        return value[0]
+    return value
+
+
+def of_one(bprop, count: int):
+    """The bprop for an operator whose output may be in a tuple of one."""
+    return module_of(_OF_ONE.format(inputs=_inputs(count))).bind(bprop, _bare)
 
 
 def input_texts(count: int) -> list[str]:

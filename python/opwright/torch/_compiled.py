@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import torch
+from torch._guards import detect_fake_mode
 from torch.compiler import is_dynamo_compiling
 
 from opwright import _core, _errors
@@ -33,6 +34,8 @@ class CompiledBackward:
             (role, index, param.kind == OPTIONAL, param.kind == DYNAMIC)
             for (role, index), param in zip(gradient.inputs, target.inputs, strict=True)
         ]
+        taken = gradient.taken(ROLE_GRAD)
+        self._lost = [k for k in range(len(definition.outputs)) if k not in taken]
         names = {attr.name for attr in target.attrs}
         self._attrs = [attr.name for attr in definition.attrs if attr.name in names]
         self._shapes = [
@@ -62,6 +65,8 @@ class CompiledBackward:
         the shape and dtype of every input and output that was there.
         """
         self._check(needs)
+        for index in self._lost:
+            self._refuse_lost(index, grads[index])
         arguments = []
         for role, index, optional, _ in self._sources:
             if role == ROLE_INPUT:
@@ -100,6 +105,9 @@ class CompiledBackward:
     def with_lists(self, ctx, given, results, grads, needs) -> list[list]:
         """The same with a list of tensors for each input and output."""
         self._check([True in flags for flags in needs])
+        for index in self._lost:
+            for grad in grads[index]:
+                self._refuse_lost(index, grad)
         inputs = [self._listed(ctx, given, results, grads, *source) for source in self._sources]
         key = tuple([tuple([t.dtype for t in tensors]) for tensors in inputs])
         dtypes = () if is_dynamo_compiling() else self._columns.get(key, ())
@@ -149,6 +157,22 @@ class CompiledBackward:
                     f"{self._op.name}: the backward operator {self._backward_name} gives no "
                     f"gradient for input {self._op.definition.inputs[i].name}, which requires one",
                 )
+
+    def _refuse_lost(self, index, grad) -> None:
+        """A gradient that is not zero through an output of which the backward operator takes none.
+        A compiled graph has its outputs' gradients whether they are used or not."""
+        if grad is None:
+            return
+        words = self._op._core.lost_gradient(index)
+        if detect_fake_mode(grad) is not None:
+            torch._assert_async(grad.any().logical_not(), f"{words} [GR023]")
+            return
+        try:
+            is_lost = bool(grad.any())
+        except RuntimeError:  # vmap lets nobody look at values
+            is_lost = True
+        if is_lost:
+            raise _errors.make("GR023", words)
 
     def _listed(self, ctx, given, results, grads, role, index, optional, _):
         if role == ROLE_INPUT:

@@ -7,7 +7,7 @@ import torch
 from torch.compiler import is_dynamo_compiling
 
 from opwright import _bprop, _errors
-from opwright._definition import DYNAMIC, OPTIONAL, ROLE_GRAD, ROLE_INPUT
+from opwright._definition import DYNAMIC, OPTIONAL, ROLE_INPUT, ROLE_OUTPUT
 from opwright._operator import Operator
 from opwright.torch import _lent, _tensors
 from opwright.torch._compiled import CompiledBackward
@@ -20,6 +20,7 @@ class _Adapter:
 
     is_tensor = staticmethod(torch.is_tensor)
     is_float = staticmethod(torch.is_floating_point)
+    is_complex = staticmethod(torch.is_complex)
 
     @staticmethod
     def kind(value):
@@ -44,7 +45,10 @@ class _Adapter:
         lead = len(have) - len(want)
         if lead < 0 or any(w not in (1, h) for h, w in zip(have[lead:], want, strict=True)):
             return tensor
-        wide = tensor.double() if tensor.dtype == torch.float64 else tensor.float()
+        if tensor.is_complex():
+            wide = tensor.cdouble() if tensor.dtype == torch.complex128 else tensor.cfloat()
+        else:
+            wide = tensor.double() if tensor.dtype == torch.float64 else tensor.float()
         return wide.sum_to_size(want).to(tensor.dtype)
 
 
@@ -168,10 +172,9 @@ def _read(op: Operator) -> tuple[list[int], list[int]]:
     to since is an error.
     """
     gradient = op.definition.gradient
-    roles = gradient.inputs if gradient is not None else ()
-    inputs = {index for role, index in roles if role == ROLE_INPUT}
-    outputs = {index for role, index in roles if role not in (ROLE_INPUT, ROLE_GRAD)}
-    return sorted(inputs), sorted(outputs)
+    if gradient is None:
+        return [], []
+    return gradient.taken(ROLE_INPUT), gradient.taken(ROLE_OUTPUT)
 
 
 def _places(indices: list[int], count: int, start: int = 0) -> list[int | None]:
@@ -206,6 +209,10 @@ def _grouped(tensors, lengths) -> list[list[torch.Tensor]]:
     return groups
 
 
+def _is_differentiable(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point or dtype.is_complex
+
+
 def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
     definition = op.definition
     due, inputs = [], []
@@ -222,13 +229,14 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
         shape, dtype = (tensor.shape, tensor.dtype) if tensor is not None else ((), None)
         output = definition.wide_output(i)
         wide = tuple(ctx.out_specs[output][0][0]) if output is not None else None
-        due.append(_bprop.Due(param.name, needed, tuple(shape), dtype, wide))
+        is_complex = tensor is not None and tensor.is_complex()
+        due.append(_bprop.Due(param.name, needed, tuple(shape), dtype, wide, is_complex))
     outs, douts = [], []
     for param, group, cotangents, specs in zip(
         definition.outputs, results, grads, ctx.out_specs, strict=True
     ):
         filled = [
-            g if g is not None else out.new_zeros(shape) if dtype.is_floating_point else None
+            out.new_zeros(shape) if g is None and _is_differentiable(dtype) else g
             for g, out, (shape, dtype) in zip(cotangents, group, specs, strict=True)
         ]
         outs.append(group if param.kind == DYNAMIC else group[0])

@@ -13,7 +13,8 @@ from opwright.torch._call import FRAMEWORK
 
 class Module(torch.nn.Module):
     """Calls an operator; attributes given here are passed with each call. They lie in `attributes`,
-    a dict, and may be given to forward by keyword too.
+    a dict, and may be given to forward by keyword too. An attribute `training`, a bool or an int,
+    follows train() and eval() unless it lies there.
 
     `parameters` are the operator's inputs that the module owns, by name: tensors become trainable
     parameters. The rest are the arguments of forward, in metadef order or by name.
@@ -30,8 +31,8 @@ class Module(torch.nn.Module):
         for name, value in attributes.items():
             attr = _arguments.attribute(FRAMEWORK, operator.definition, name)
             attributes[name] = _arguments.plain(FRAMEWORK, operator.name, attr, value)
-        self.operator = operator
         self.attributes = attributes
+        self.operator = operator
         self._inputs = tuple(param.name for param in operator.definition.inputs)
         for name, value in (parameters or {}).items():
             if name not in self._inputs:
@@ -66,7 +67,8 @@ class Module(torch.nn.Module):
         self._left = tuple(name for name in self._inputs if name not in self._own)
 
     def __setattr__(self, name: str, value):
-        operator = self.__dict__.get("operator")
+        # train() and eval() write the module's own `training`.
+        operator = None if name == "training" else self.__dict__.get("operator")
         if operator is not None and any(name == attr.name for attr in operator.definition.attrs):
             raise _errors.make(
                 "CL006",
@@ -92,7 +94,16 @@ class Module(torch.nn.Module):
         every.extend(inputs[len(self._left) :])  # too many: the operator says so
         while every and every[-1] is None:
             every.pop()
-        return self.operator(*every, **{**self.attributes, **given})
+        return self.operator(*every, **{**self._mode, **self.attributes, **given})
+
+    @property
+    def _mode(self) -> dict:
+        """The mode as the operator's attribute, if it has one."""
+        for attr in self.operator.definition.attrs:
+            kind = _arguments.KINDS[attr.type].name
+            if attr.name == "training" and kind in ("bool", "int"):
+                return {"training": self.training if kind == "bool" else int(self.training)}
+        return {}
 
     def extra_repr(self) -> str:
         return ", ".join([self.operator.name, *(f"{k}={v}" for k, v in self.attributes.items())])

@@ -140,6 +140,29 @@ def test_names_that_no_metadef_can_have_are_refused_at_once(run, name):
     """)
 
 
+def test_the_library_that_was_loaded_last_has_the_kernel(run, tmp_path):
+    """Going back to an earlier build is a load like any other, by its old path or a new one."""
+    source = (EXAMPLE / "add_kernel.cpp").read_text()
+    for factor in (2, 3):
+        kernel = tmp_path / f"add_{factor}.cpp"
+        kernel.write_text(source.replace("= x_data[i]", f"= {factor}.0f * x_data[i]"))
+        opwright.build(kernel, tmp_path / f"lib{factor}.so", allow_no_metadef=True)
+    shutil.copy(tmp_path / "lib2.so", tmp_path / "copy2.so")
+    run("""
+        acl.init()
+        one, two = np.float32([1]), np.float32([2])
+        for name, made in (("lib2", 4), ("lib3", 5), ("lib2", 4), ("lib3", 5), ("copy2", 4)):
+            codes = [
+                acl.ops.load_operator_library(f"./{name}.so"),
+                acl.op.register_operator("element_add"),
+                acl.op.register_operator_model("element_add", ADD, "element_add"),
+            ]
+            assert codes == [0, 0, 0], acl.get_recent_err_msg()
+            assert acl.ops.element_add(one, two).tolist() == [made], name
+            assert acl.op.unregister_operator("element_add") == 0
+    """)
+
+
 # L07
 def test_relative_paths_hold_after_the_working_folder_changes(run, library, tmp_path):
     shutil.copy(library, tmp_path / "libadd.so")

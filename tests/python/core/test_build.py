@@ -138,12 +138,32 @@ def test_the_mistake_of_the_written_form_is_shown_at_its_line(folder):
     assert not (folder / "lib.so").exists()
 
 
+def test_a_kernel_without_a_return_is_told_what_to_write(folder):
+    (folder / "add_kernel.cpp").write_text(KERNEL.replace("return SUCCESS;", ""))
+    result = run(BINARY, "build", folder)
+    assert result.returncode == 1
+    assert "a kernel ends with return opwright::SUCCESS" in result.stderr
+
+
 def test_an_undefined_symbol_fails_at_link(folder):
     source = folder / "go.cpp"
     source.write_text('int helper(int);\nextern "C" int go(int x) { return x<0?helper(x):x; }\n')
     result = run(AOC, "-kernel", source, "-o", folder / "lib.so")
     assert result.returncode == 1
     assert "helper(int)" in result.stderr and f"{source}:2" in result.stderr
+
+
+def test_the_c_driver_as_cxx_links_what_cxx_code_needs(folder, monkeypatch):
+    monkeypatch.setenv("CXX", "gcc")
+    result = run(BINARY, "build", folder, "-o", folder / "lib.so")
+    assert result.returncode == 0, result.stderr
+    assert run(BINARY, "inspect", folder / "lib.so").returncode == 0
+
+
+def test_aoc_takes_its_output_joined(folder):
+    result = run(AOC, "-kernel", folder / "add_kernel.cpp", "-ojoined.so", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert (folder / "joined.so").exists()
 
 
 @pytest.mark.parametrize(

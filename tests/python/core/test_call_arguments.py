@@ -203,9 +203,18 @@ def test_attributes_of_another_type_are_refused_by_name(lib, given):
     assert isinstance(caught.value, TypeError)
 
 
+def test_an_integer_that_is_too_wide_is_told_the_width(lib):
+    with pytest.raises(
+        opwright.DTypeError, match=r"int of 64 bits.*-9223372036854775809 was given"
+    ):
+        lib.attributes(X, int_value=-(2**63) - 1)
+
+
 def test_a_misspelled_keyword_names_the_nearest(lib):
     with pytest.raises(opwright.DTypeError, match=r"did you mean eps\?"):
         lib.affine(X, W, epss=1.0)
+    with pytest.raises(opwright.DTypeError, match=r"did you mean eps\?"):
+        lib.affine(X, W, esp=1.0)
     with pytest.raises(opwright.DTypeError, match=r"did you mean bias\?"):
         lib.affine(X, W, biass=BIAS)
 
@@ -236,3 +245,10 @@ def test_objects_that_are_no_tensors_are_refused_by_type(lib):
     for value in (object(), "text", {}, b"bytes"):
         with pytest.raises(opwright.DTypeError, match=f"twice: .*{type(value).__name__}"):
             lib.twice(value)
+
+
+# G07
+def test_a_rule_that_does_not_fit_is_told_the_attributes_too(lib):
+    with pytest.raises(opwright.GradientError, match=r"missing .*'epss'; write") as caught:
+        lib.affine.bprop(lambda x, w, bias, out, dout, epss: (dout, dout, dout))
+    assert "write def bprop(x, w, bias, out, dout, eps), of the attributes" in str(caught.value)

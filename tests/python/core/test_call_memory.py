@@ -160,7 +160,7 @@ def test_several_outs_are_a_tuple(lib):
     [
         (np.zeros(5, np.float32), r"\[4\]"),
         (np.zeros((4, 1), np.float32), r"\[4\]"),
-        (np.zeros(4, ">f4"), "plain memory"),
+        (np.zeros(4, ">f4"), "byte order"),
         (np.broadcast_to(np.float32(0), 4), "writeable"),
         (np.broadcast_to(np.zeros(1, np.float32), (4,)), "writeable"),
         ([0.0] * 4, "4 tensors"),

@@ -66,6 +66,36 @@ def folder(tmp_path, monkeypatch):
     return make
 
 
+def edited(path, change):
+    """The operator folder with its metadefs changed."""
+    operators = json.loads((path / "op.json").read_text())
+    change(operators)
+    (path / "op.json").write_text(json.dumps(operators), encoding="utf-8")
+    return path
+
+
+def test_what_the_build_warns_of_comes_first(folder):
+    path = edited(folder(), lambda operators: operators[0].update(side_efect=True))
+    result = run("check", path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    first, second = result.stdout.splitlines()[:2]
+    assert "side_efect" in first and "[MD005]" in first
+    assert second.startswith("square: right (")
+    (warning,) = json.loads(run("check", path, "--format", "json").stdout)["warnings"]
+    assert warning["id"] == "MD005"
+
+
+def test_an_error_of_the_metadef_comes_with_the_warnings_that_explain_it(folder):
+    def misspell(operators):
+        operators[0]["output_des"] = operators[0].pop("output_desc")
+
+    result = run("check", edited(folder(), misspell))
+    assert result.returncode == 2
+    assert "MD006" in result.stderr
+    assert 'write "output_desc"' in result.stderr and "output_des" in result.stderr
+    assert "MD005" in result.stderr
+
+
 def test_a_right_operator_is_exit_0(folder):
     result = run("check", folder())
     assert result.returncode == 0, result.stdout + result.stderr
@@ -119,6 +149,34 @@ def test_what_does_not_build_is_exit_2(folder):
     assert result.returncode == 2
     assert result.stdout == ""
     assert "error: " in result.stderr
+
+
+def test_what_does_not_build_is_an_error_in_the_json(folder):
+    path = folder(kernel=KERNEL.replace("FACTOR", "2") + "int x = ;\n")
+    result = run("check", "--format", "json", path)
+    assert result.returncode == 2
+    report = json.loads(result.stdout)
+    assert report["verdict"] == "undecided" and report["operators"] == []
+    assert report["errors"][0]["id"] == "BD013"
+    assert "error: " in result.stderr
+
+
+def test_an_error_in_the_json_has_the_form_of_a_warning(folder):
+    def misspell(operators):
+        operators[0]["output_des"] = operators[0].pop("output_desc")
+
+    result = run("check", "--format", "json", "--seed", "3", edited(folder(), misspell))
+    assert result.returncode == 2
+    report = json.loads(result.stdout)
+    assert (report["verdict"], report["seed"], report["operators"]) == ("undecided", 3, [])
+    assert [d["id"] for d in report["errors"]][1:] == ["MD006"]
+    assert [d["id"] for d in report["warnings"]] == ["MD005"]
+    assert all(d.keys() == report["warnings"][0].keys() for d in report["errors"])
+    assert report["errors"][1]["line"] > 0
+
+
+def test_what_is_right_has_no_errors_in_the_json(folder):
+    assert json.loads(run("check", "--format", "json", folder()).stdout)["errors"] == []
 
 
 def test_what_is_not_there_is_exit_2(tmp_path):
@@ -182,6 +240,25 @@ def test_what_runs_without_a_call_is_judged(folder, place, code, words):
     assert ("constructor" if place == "BEGIN" else "destructor") in result.stdout
     assert "CK021" in result.stdout
     assert ": wrong, 0 operators" in result.stdout
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])
+def test_a_limit_is_a_number_of_seconds(folder, seconds):
+    result = run("check", f"--timeout={seconds}", folder())
+    assert result.returncode == 2
+    assert f"{seconds} is no number of seconds above 0" in result.stderr
+
+
+@pytest.mark.parametrize("seed", ["99999999999999999999", "18446744073709551616", "-1", "1.5", "x"])
+def test_a_seed_is_a_number_of_64_bits(folder, seed):
+    result = run("check", f"--seed={seed}", folder())
+    assert result.returncode == 2
+    assert f"{seed} is no number from 0 to 18446744073709551615" in result.stderr
+
+
+def test_the_largest_seed_is_one(folder):
+    result = run("check", "--format", "json", f"--seed={2**64 - 1}", folder())
+    assert json.loads(result.stdout)["seed"] == 2**64 - 1
 
 
 def test_a_full_disk_is_not_a_success(folder):

@@ -62,6 +62,12 @@ def test_a_variable_that_names_no_compiler_is_told(tmp_path):
     answer.says("C compiler", "error", "CC is ", "unset CC")
 
 
+def test_a_program_that_compiles_nothing_is_told_by_the_trial(tmp_path):
+    answer = ask(CXX="true")
+    answer.says("trial build", "error", "has compiled nothing", "set CXX")
+    assert "linker" not in answer.checks("ok", "error")
+
+
 WRAPPER = """case " $* " in {pattern}) {action};; esac
 exec c++ "$@\""""
 

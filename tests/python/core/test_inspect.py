@@ -29,15 +29,20 @@ DEFAULTS = {
 }
 
 
+METADEF = {
+    "op_name": "tell",
+    "input_desc": [{"name": "x", "dtype": ["float32"], "shape": [-2]}],
+    "output_desc": [{"name": "y", "dtype": ["float32"], "shape": [-2]}],
+}
+
+
 def test_attributes_are_listed_with_their_defaults(write_folder, tmp_path):
     attrs = [
         {"name": name, "type": kind, "param_type": "optional", "default_value": value}
         for name, (kind, value, _) in DEFAULTS.items()
     ]
     metadef = {
-        "op_name": "tell",
-        "input_desc": [{"name": "x", "dtype": ["float32"], "shape": [-2]}],
-        "output_desc": [{"name": "y", "dtype": ["float32"], "shape": [-2]}],
+        **METADEF,
         "attr": [*attrs, {"name": "axis", "type": "int", "param_type": "required"}],
         "gradient": "tell_grad",
     }
@@ -49,3 +54,13 @@ def test_attributes_are_listed_with_their_defaults(write_folder, tmp_path):
     assert "    gradient tell_grad, which is not in this library" in lines
     (told,) = json.loads(run("inspect", path, "--format", "json").stdout)["operators"]
     assert told["gradient"] is None and told["metadef"]["attr"] == metadef["attr"]
+
+
+def test_a_folder_is_built_first(write_folder, tmp_path):
+    folder = write_folder(tmp_path / "tell", METADEF, SOURCE)
+    told = run("inspect", folder)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.splitlines()[0] == opwright.build(folder)
+    (folder / "op.json").write_text("{")
+    told = run("inspect", folder)
+    assert told.returncode == 2 and "[MD" in told.stderr, told.stderr

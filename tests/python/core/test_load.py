@@ -29,6 +29,11 @@ def built(plus, tmp_path_factory):
     return [opwright.build(plus(folder / f"v{n}", n), folder / f"lib{n}.so") for n in (0, 1)]
 
 
+def test_a_library_lists_each_operator_once(built):
+    names = opwright.load(built[0]).__dir__()
+    assert names.count("element_add") == 1 and "operators" in names
+
+
 # M03
 def test_two_versions_of_one_operator_each_run_their_own_code(built):
     first, second = map(opwright.load, built)

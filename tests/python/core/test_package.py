@@ -31,6 +31,13 @@ def test_the_version_is_that_of_the_cmake_project():
     assert opwright.__version__ == project.group(1)
 
 
+def test_what_it_lists_is_what_there_is_to_use_each_once():
+    import opwright.torch
+
+    names = [name for name in opwright.__dir__() if not name.startswith("_")]
+    assert sorted(names) == sorted({*opwright.__all__, "torch", "mindspore"})
+
+
 @pytest.mark.parametrize(
     "name",
     [

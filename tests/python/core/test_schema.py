@@ -29,6 +29,8 @@ BEYOND_SCHEMA = {
     "MD028",
     "MD029",
     "MD030",
+    "MD043",
+    "MD044",
 } | {f"MD0{n}" for n in range(31, 40)}
 
 names = st.sampled_from(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor
-from modes import array
+from modes import MODES, array, close, everywhere, weights_like
 
 generator = np.random.default_rng(20)
 
@@ -49,6 +49,15 @@ def wide(value):
         value = array(value)
         return value.astype(np.float64) if value.dtype.kind == "f" else value
     return value
+
+
+def check_product(op, modes=MODES):
+    """The operator `product`, with whatever rule: values and gradients are right in each mode."""
+    x, y = draw(2, 3), draw(2, 3)
+    made = everywhere(op, (x, y), None, modes=modes)
+    weights = wide(weights_like(made.values))
+    close(made.values, wide(x) * wide(y))
+    close(made.gradients, [weights * wide(y), weights * wide(x)])
 
 
 def numeric_gradient(case, inputs, weights=None):

@@ -257,3 +257,29 @@ def test_the_gradient_is_derived_once_whatever_the_attributes(libraries, monkeyp
     close(gradient(lambda x: op(x).sum(), (x,)), wide(x))
     close(gradient(lambda x: op(x).sum(), (x,)), wide(x))
     assert made.count("power") == 1
+
+
+def test_a_number_of_numpy_is_not_taken_for_another_of_its_text(libraries):
+    made = []
+    for value in (0.1, np.float16(0.1), np.float32(0.1), 0.1):
+        custom = Custom(libraries("elementwise").power)
+        custom.add_prim_attr("exponent", 1)
+        custom.add_prim_attr("scale", value)
+        made.append(custom(ONE).asnumpy()[0])
+    assert made == [0.1, float(np.float16(0.1)), float(np.float32(0.1)), 0.1]
+
+
+@pytest.mark.parametrize("mode", FORWARD)
+@pytest.mark.parametrize("name", ["count", "rows"])
+def test_a_number_beyond_64_bits_is_refused(libraries, name, mode):
+    """MindSpore's compiler makes -2**63 of it without a word."""
+    tell = libraries("attributes").tell
+
+    def count(x):
+        return tell(x, count=2**63, label="four", rows=[[1]])
+
+    def rows(x):
+        return tell(x, count=1, label="four", rows=[[1], [2**64]])
+
+    with pytest.raises(opwright.DTypeError, match=rf"tell: attribute {name} is .*\[CL006\]"):
+        forward({"count": count, "rows": rows}[name], (ONE,), mode)

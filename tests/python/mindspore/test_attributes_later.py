@@ -212,3 +212,26 @@ def test_each_call_of_a_recording_is_differentiated_by_its_own_attributes(librar
 
     for _ in range(2):
         close(ms.grad(loss)(X), 2 * wide(X) + 3 * wide(X) ** 2)
+
+
+def test_bytecode_sees_an_attribute_that_is_set_anew(libraries):
+    op = Custom(libraries("elementwise").power)
+
+    @ms.jit(capture_mode="bytecode")
+    def compiled(x):
+        return op(x).sum()
+
+    def inner(x):
+        return op(x) * 1
+
+    @ms.jit(capture_mode="bytecode")
+    def broken(x):
+        print("", end="")  # which no graph holds
+        return inner(x).sum()
+
+    x = Tensor(np.full(3, 2.0))
+    for exponent in (2, 3, 2, 4):
+        op.add_prim_attr("exponent", exponent)
+        for each in (compiled, broken):
+            close(each(x), 3 * 2.0**exponent)
+            close(ms.grad(each)(x), np.full(3, exponent * 2.0 ** (exponent - 1)))

@@ -6,7 +6,7 @@ import functools
 import mindspore as ms
 import numpy as np
 import pytest
-from calls import draw, wide
+from calls import check_product, draw, wide
 from mindspore import Tensor, nn, ops
 from modes import MODES, close, everywhere, gradient, refusals, same_bits
 
@@ -130,10 +130,7 @@ def test_a_class_method_is_refused(built):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_callable_is_a_rule(built, kind):  # M12
     op = Custom(built("product") + ":product", func_type="aot", bprop=KINDS[kind])
-    x, y = draw(2, 3), draw(2, 3)
-    made = everywhere(op, (x, y), None)
-    close(made.values, wide(x) * wide(y))
-    close(made.gradients, [WEIGHTS * wide(y), WEIGHTS * wide(x)])
+    check_product(op)
 
 
 def test_a_lambda_in_the_call_itself(built):
@@ -142,8 +139,7 @@ def test_a_lambda_in_the_call_itself(built):
         func_type="aot",
         bprop=lambda x, y, out, dout: (dout * y, dout * x),
     )
-    x, y = draw(2, 3), draw(2, 3)
-    close(everywhere(op, (x, y), None).gradients, [WEIGHTS * wide(y), WEIGHTS * wide(x)])
+    check_product(op)
 
 
 def test_two_lambdas_on_one_line(built):

@@ -127,6 +127,63 @@ def test_all_is_checked_though_one_gradient_is_asked_for(built, mode):
         gradient(loss, (x, x), (0,), mode)
 
 
+def bare_in_a_branch(x, y, out, dout):
+    if x.sum() > 1e9:
+        return dout
+    return dout * y, dout * x
+
+
+def product_in_a_branch(x, y, out, dout):
+    if x.sum() > 1e9:
+        return dout * y
+    return dout * y, dout * x
+
+
+def short_in_a_branch(x, y, out, dout):
+    if x.sum() > 1e9:
+        return (dout * y,)
+    return dout * y, dout * x
+
+
+def nothing_in_a_branch(x, y, out, dout):
+    if x.sum() > 1e9:
+        return None
+    return dout * y, dout * x
+
+
+@pytest.mark.parametrize(
+    "rule, what",
+    [
+        (bare_in_a_branch, "a bare tensor"),
+        (product_in_a_branch, "a bare tensor"),
+        (short_in_a_branch, "1 gradient"),
+        (nothing_in_a_branch, "nothing"),
+    ],
+)
+def test_branches_that_return_other_things_are_refused_at_once(built, rule, what):  # G02
+    line = rule.__code__.co_firstlineno + 2
+    words = rf"product: the bprop {rule.__name__} returns {what} at line {line} and a tuple of 2"
+    with pytest.raises(opwright.GradientError, match=words) as caught:
+        Custom(built("product") + ":product", func_type="aot", bprop=rule)
+    assert caught.value.code == "GR003"
+
+
+def by_branches(x, y, out, dout):
+    if x.ndim == 1:
+        return dout * y, dout * x
+    grads = (dout * y, dout * x)
+    if x.sum() > 1e9:
+        return grads
+    return dout * y, dout * x
+
+
+def test_branches_that_return_alike_are_compiled(built):
+    op = Custom(built("product") + ":product", func_type="aot", bprop=by_branches)
+    x, y, weights = draw(2, 3), draw(2, 3), draw(2, 3)
+    made = everywhere(op, (x, y), (0, 1), weights)
+    close(made.gradients, (wide(weights) * wide(y), wide(weights) * wide(x)))
+
+
 def only(x, out, dout):
     return dout * 2 * x
 

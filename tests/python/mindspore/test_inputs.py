@@ -273,34 +273,3 @@ def test_a_number_has_seven_digits_of_a_float64_operator_too(libraries, mode):
     due = (wide(x) + float(np.float32(1 / 3))) * scale
     close(forward(by_number, (x,), mode), due, 1e-15)
     close(forward(by_tensor, (x,), mode), (wide(x) + 1 / 3) * scale, 1e-15)
-
-
-NO_TENSOR = {
-    "text": ("t", r"linear: input w is a text, a tensor is due"),
-    "dict": ({"w": 1}, r"linear: input w is a dict, a tensor is due"),
-    "None": (None, r"linear: input w is required and was not given: it is None, or of another"),
-}
-
-
-@pytest.mark.parametrize("mode", FORWARD)
-@pytest.mark.parametrize("kind", NO_TENSOR)
-def test_what_is_no_tensor_is_named(libraries, kind, mode):
-    linear = libraries("inputs").linear
-    value, words = NO_TENSOR[kind]
-
-    def call(x):
-        return linear(x, value)
-
-    with pytest.raises(opwright.Error, match=words):
-        forward(call, (draw(2, 2),), mode)
-
-
-@pytest.mark.parametrize("mode", FORWARD)
-def test_an_input_left_out_is_named(libraries, mode):
-    linear = libraries("inputs").linear
-
-    def call(x):
-        return linear(x)
-
-    with pytest.raises(opwright.Error, match="linear: input w is required and was not given"):
-        forward(call, (draw(2, 2),), mode)

@@ -99,3 +99,10 @@ def test_a_rule_of_what_no_graph_holds_leaves_the_graphs_alone(product, librarie
     close(gradients(ms.jit(summed(product))), VALUES)
     product.bprop(by_signs)
     assert not api.ms_compile_cache
+
+
+def test_bytecode_sees_a_rule_that_is_bound_anew(product):
+    compiled = ms.jit(summed(product), capture_mode="bytecode")
+    for rule, due in ((by_values, VALUES), (by_signs, SIGNS), (by_values, VALUES)):
+        product.bprop(rule)
+        close(gradients(compiled), due)

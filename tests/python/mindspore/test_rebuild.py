@@ -196,7 +196,7 @@ def test_calls_before_a_close_are_done(built):
     for _ in range(50):
         with opwright.load(built("fused_broadcast")) as library:
             made = library.fused_broadcast(x, x, x)
-        made.asnumpy()
+        close(made, 2 * wide(x) ** 2)
 
 
 def test_a_copy_of_a_custom_is_of_the_same_content(tmp_path):
@@ -208,8 +208,7 @@ def test_a_copy_of_a_custom_is_of_the_same_content(tmp_path):
     grown(tmp_path / "b", path, 3)
     close(copy.deepcopy(op)(x), due, 1e-6)
     close(Custom(f"{path}:grow", func_type="aot")(x), due * 3 / 2, 1e-6)
-    with pytest.raises(opwright.LoadError, match="SHA-256"):
-        pickle.loads(pickle.dumps(op))
+    close(pickle.loads(pickle.dumps(op))(x), due, 1e-6)  # that content is loaded here
 
 
 def test_a_source_is_built_again_when_its_header_changes(tmp_path):

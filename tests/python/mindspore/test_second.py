@@ -206,3 +206,29 @@ def test_a_second_derivative_of_the_native_expression_agrees(libraries):
     due = second(native, x, "pynative")
     for mode in MODES:
         close(second(ours, x, mode), due, 1e-12)
+
+
+def by_values(x, y, out, dout):
+    return dout * y, dout * x
+
+
+@pytest.mark.parametrize("kind", ["rule", "backward operator"])
+def test_by_a_parameter_through_a_gradient_inside_of_what_is_differentiated(libraries, kind):
+    """A gradient penalty, and a step of gradient descent on the same Parameter."""
+    x, weight = draw(3), ms.Parameter(draw(3), name="weight")
+
+    def twice(x):
+        if kind == "rule":
+            product = Custom(libraries("product").product, bprop=by_values)
+            return product(product(x, weight), weight).sum()
+        return (x * libraries("elementwise").power(weight, exponent=2)).sum()
+
+    def penalty(x):
+        return (ms.grad(twice)(x) ** 2).sum()  # w^4
+
+    def step(x):
+        return (ms.grad(twice, None, [weight])(x)[0] ** 2).sum()  # (2 x w)^2
+
+    w = wide(weight)
+    close(ms.grad(penalty, None, [weight])(x), 4 * w**3)
+    close(ms.grad(step, None, [weight])(x), 8 * wide(x) ** 2 * w)

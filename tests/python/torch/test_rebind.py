@@ -14,14 +14,23 @@ import opwright
 X = torch.arange(1.0, 4.0)
 
 
-@pytest.fixture
-def library(tmp_path):
-    """A library of element_add that no other test has bound or closed."""
+def library_of(group, tmp_path):
+    """A library that no other test has bound or closed."""
     torch._dynamo.reset()
-    definition, source = GROUPS["element_add"]
+    definition, source = GROUPS[group]
     marked = f"{source}\n// {tmp_path}\nextern const char mark[] = {str(tmp_path)!r};\n"
     folder = write_operator(tmp_path / "op", definition, marked.replace("'", '"'))
     return opwright.load(folder)
+
+
+@pytest.fixture
+def library(tmp_path):
+    return library_of("element_add", tmp_path)
+
+
+@pytest.fixture
+def elementwise(tmp_path):
+    return library_of("elementwise", tmp_path)
 
 
 def times(number):
@@ -59,6 +68,56 @@ def test_a_rule_is_seen_where_there_was_none(library):
     assert gradients(compiled) == (3, 4)
 
 
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_rule_is_taken_off_again(elementwise, route, backend):
+    """The compiled backward operator counts again, in what was compiled before too."""
+    op = elementwise.square
+    call = ROUTES[route](op)
+
+    def gradient(function):
+        x = X.clone().requires_grad_()
+        function(x).sum().backward()
+        return x.grad.tolist()
+
+    before = torch.compile(lambda x: call(x), fullgraph=True, backend=backend)
+    exact = (2 * X).tolist()
+    assert gradient(before) == exact
+    op.bprop(lambda x, out, dout: (dout * 7,))
+    with_rule = torch.compile(lambda x: 1 * call(x), fullgraph=True, backend=backend)
+    for function in (call, before, with_rule):
+        assert gradient(function) == [7, 7, 7]
+    kept = call(X.clone().requires_grad_())
+    opwright.load(op._core.library_path).square.bprop(None)
+    for function in (call, before, with_rule):
+        assert gradient(function) == exact
+    leaf = kept.grad_fn.next_functions[0][0].variable
+    kept.sum().backward()
+    assert leaf.grad.tolist() == [7, 7, 7], "a forward before has the rule of its time"
+
+
+def test_without_rule_and_backward_operator_the_gradient_is_refused_again(library):
+    op = library.element_add
+    op.bprop(times(2))
+    compiled = torch.compile(lambda x, y: op(x, y), backend="aot_eager")
+    assert gradients(compiled) == gradients(op) == (2, 3)
+    op.bprop(None)
+    with pytest.raises(opwright.GradientError, match="GR001"):
+        gradients(op)
+    with pytest.raises(Exception, match="GR001"):
+        gradients(compiled)
+
+
+def test_a_rule_taken_off_where_there_is_none_compiles_nothing_anew(library):
+    op = library.element_add
+    counter = torch._dynamo.testing.CompileCounter()
+    compiled = torch.compile(lambda x, y: op(x, y), fullgraph=True, backend=counter)
+    for _ in range(3):
+        op.bprop(None)
+        compiled(X, X)
+    assert counter.frame_count == 1
+
+
 def test_the_same_rule_again_compiles_nothing_anew(library):
     op = library.element_add
     counter = torch._dynamo.testing.CompileCounter()
@@ -77,7 +136,7 @@ def test_a_rule_of_an_operator_that_was_never_traced_compiles_nothing_anew(libra
     compiled(X, X)
     other = opwright.load(libraries("fused_broadcast").path).fused_broadcast
     other.bprop(lambda x, b, s, out, dout: (dout, None, None))
-    opwright._operator._bprops.pop(other.key)
+    other.bprop(None)
     compiled(X, X)
     assert counter.frame_count == 1
 

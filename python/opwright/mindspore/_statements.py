@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the statements of a rule themselves say that compiled modes do not take, where that is sure;
+with what to write instead. What may be in a branch that a graph drops is let through, but for
+syntax that the compiler reads in any branch."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import types
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+
+from opwright.mindspore import _rule_source as source
+from opwright.mindspore._tensors import Tensors
+
+# As MindSpore 2.10 compiles no others.
+_SYNTAX = {
+    ast.Try: "try",
+    getattr(ast, "TryStar", ast.Try): "try",  # of Python 3.11
+    ast.Import: "import",
+    ast.ImportFrom: "import",
+    ast.NamedExpr: ":=",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Delete: "del",
+    ast.ClassDef: "class",
+    ast.SetComp: "a set comprehension",
+    ast.Set: "a set",
+    ast.Match: "match",
+    ast.AsyncFunctionDef: "async",
+    ast.Nonlocal: "nonlocal",
+    ast.AsyncWith: "async",
+}
+_LOOPS = (ast.For, ast.While)
+_LIST_METHODS = ("extend", "insert", "pop", "reverse")
+_TO_PYTHON = ("tolist", "numpy")
+_COMPUTE = "compute with mindspore.ops"
+_NAMES = "give each a name of its own"
+PLAIN = "write it with mindspore.ops and plain statements"
+
+# (what, what to write instead)
+Fault = tuple[str, str]
+
+
+def syntax(tree: ast.AST, scope: Mapping) -> Fault | None:
+    """A statement or an expression of a kind that compiled modes do not read."""
+    for node in ast.walk(tree):
+        word = _SYNTAX.get(type(node))
+        if isinstance(node, _LOOPS) and node.orelse:
+            word = "a loop with else"
+        if isinstance(node, ast.With) and not all(
+            _may_be_entered(scope, item.context_expr) for item in node.items
+        ):
+            word = "a with of what is no ms.jit_class"
+        if word:
+            return f"has {word} at line {node.lineno}", PLAIN
+    return None
+
+
+def _may_be_entered(scope: Mapping, context: ast.expr) -> bool:
+    """Compiled modes enter instances of an ms.jit_class only. What is computed may be one."""
+    called = isinstance(context, ast.Call)
+    value = source.value_of(scope, context.func if called else context)
+    if value is None or (called and not isinstance(value, type)):
+        return True
+    return hasattr(value, "__ms_class__")
+
+
+def name_after_loop(function: types.FunctionType, tree: ast.AST) -> Fault | None:
+    """A name that is first bound in a loop, used after it: compiled modes know it inside only."""
+    for scope in ast.walk(tree):
+        if not isinstance(scope, ast.FunctionDef):
+            continue
+        own = source.own_nodes(scope)
+        known = {arg.arg for arg in ast.walk(scope.args) if isinstance(arg, ast.arg)}
+        known |= {each.name for each in ast.walk(scope) if isinstance(each, ast.FunctionDef)}
+        for loop in own:
+            if not isinstance(loop, _LOOPS):
+                continue
+            inside = set(source.nodes_of(loop))
+            for name in sorted(source.bound_names(inside) - known - set(function.__globals__)):
+                uses = [n for n in own if isinstance(n, ast.Name) and n.id == name]
+                elsewhere = [n for n in uses if n not in inside]
+                if any(not isinstance(n.ctx, ast.Load) for n in elsewhere):
+                    continue
+                after = [n.lineno for n in elsewhere if n.lineno > loop.end_lineno]
+                if after:
+                    return (
+                        f"uses {name} at line {after[0]}, after the loop that binds it",
+                        f"bind {name} before the loop as well",
+                    )
+    return None
+
+
+def on_tensors(rule: source.Code, tree: ast.AST, attrs: Collection[str]) -> Fault | None:
+    """What a rule does with tensors, or with lists and dicts of them.
+
+    attrs: the parameters that are attributes.
+    """
+    tensors = Tensors(rule, tree, (name for name in rule.parameters if name not in attrs))
+    code = rule.function.__code__
+    own = {*code.co_varnames, *code.co_cellvars}
+    local = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+    for node in _compiled(tree, tensors):
+        fault = _dict(node, tensors)
+        if fault is None and isinstance(node, ast.Call):
+            called = _meant(tensors.scope, node.func)
+            fault = (
+                _of_list(node, tensors)
+                or _with_tensors(node, called, tensors)
+                or _with_items(node, called, rule.parameters)
+                or _maps(node, called, own, local)
+            )
+        if fault is not None:
+            what, cure = fault
+            return f"{what} at line {node.lineno}", cure
+    return None
+
+
+def _dict(node: ast.AST, tensors: Tensors) -> Fault | None:
+    match node:
+        case ast.Dict(values=values) if any(map(tensors.are_in, values)) or any(
+            isinstance(each, ast.Lambda) and source.free_names(each) & tensors.names
+            for each in values
+        ):
+            return "has a dict of tensors", _NAMES
+        case ast.DictComp(value=value, generators=generators) if tensors.without(
+            source.bound_names(each for part in generators for each in ast.walk(part.target))
+        ).are_in(value):
+            return "has a dict of tensors", _NAMES
+    return None
+
+
+def _of_list(node: ast.Call, tensors: Tensors) -> Fault | None:
+    """A method that compiled modes run on numbers only: MindSpore ends the process."""
+    match node.func:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if (
+            attr in _LIST_METHODS and name in tensors.lists
+        ):
+            return (
+                f"calls {name}.{attr}() on a list of tensors",
+                f"use append, or {name} = {name} + [...]",
+            )
+    return None
+
+
+def _with_tensors(node: ast.Call, called, tensors: Tensors) -> Fault | None:
+    match node.func:
+        case ast.Attribute(value=value, attr=attr) if attr in _TO_PYTHON and tensors.sure(value):
+            return f"uses .{attr}()", _COMPUTE
+    keywords = [each.arg for each in node.keywords if each.arg and tensors.are_in(each.value)]
+    if keywords and called is dict:
+        return "has a dict of tensors", _NAMES
+    if keywords:
+        return f"gives a tensor by keyword ({keywords[0]}=)", "give it by position"
+    if _is_numpys(called) and any(map(tensors.are_in, node.args)):
+        name = getattr(called, "__name__", type(called).__name__)
+        return f"calls numpy's {name} on a tensor", _COMPUTE
+    return None
+
+
+def _with_items(node: ast.Call, called, parameters: Collection[str]) -> Fault | None:
+    """Of tensors or of what is known of them: only constants compile."""
+    if source.names_in(node).isdisjoint(parameters):
+        return None
+    if called is reversed:
+        return "calls reversed", "write the items in that order"
+    return ("calls reduce", "write a loop") if called is functools.reduce else None
+
+
+def _maps(node: ast.Call, called, own: Collection[str], local: Mapping) -> Fault | None:
+    if called is not map or not node.args:
+        return None
+    function = node.args[0]
+    if isinstance(function, ast.Name):
+        function = local.get(function.id, function)
+    if not isinstance(function, (ast.Lambda, ast.FunctionDef)):
+        return None
+    taken = source.free_names(function) & own
+    if not taken:
+        return None
+    return f"maps a function that uses {min(taken)} of the rule", "write a comprehension"
+
+
+def _meant(scope: Mapping, node: ast.expr):
+    """What is called: what the scope says, or what is built in."""
+    if isinstance(node, ast.Name) and node.id not in scope:
+        return getattr(builtins, node.id, None)
+    return source.value_of(scope, node)
+
+
+def _is_numpys(called) -> bool:
+    module = getattr(called, "__module__", None) or ""
+    return callable(called) and (isinstance(called, np.ufunc) or module.split(".")[0] == "numpy")
+
+
+def _compiled(tree: ast.AST, tensors: Tensors) -> Iterator[ast.AST]:
+    """What is part of the graph for sure, but for what has names of its own."""
+    definition = source.definition_of(tree)
+    if isinstance(definition, ast.Lambda):
+        yield from _part(definition.body, tensors)
+    elif isinstance(definition, ast.FunctionDef):
+        for statement in definition.body:
+            yield from _part(statement, tensors)
+            if _is_open(statement, tensors) and source.may_leave(statement):
+                return
+
+
+def _part(node: ast.AST, tensors: Tensors) -> Iterator[ast.AST]:
+    if isinstance(node, source.SCOPES):
+        return
+    yield node
+    match node:
+        case ast.Return(value=ast.Dict()):  # which the verdict on the answer names
+            children = ()
+        case ast.If(test=test) | ast.IfExp(test=test) if _is_open(node, tensors):
+            children = (test,)
+        case ast.BoolOp(values=[first, *_]):
+            children = (first,)
+        case ast.ListComp() | ast.DictComp() | ast.SetComp() | ast.GeneratorExp():
+            children = (node.generators[0].iter,)
+        case _:
+            children = ast.iter_child_nodes(node)
+    for each in children:
+        yield from _part(each, tensors)
+
+
+def _is_open(node: ast.AST, tensors: Tensors) -> bool:
+    """Whether it is a branch of which a graph takes one side: it goes by no values of tensors."""
+    return isinstance(node, (ast.If, ast.IfExp)) and not tensors.by_values(node.test)

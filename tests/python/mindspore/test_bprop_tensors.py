@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a rule does with tensors, lists of them and its own object. What compiled modes do not take
+is refused at once, also in objects, Cells, partials and methods; what every mode compiles is
+not."""
+
+import functools
+
+import mindspore as ms
+import numpy as np
+import pytest
+from calls import check_product
+from mindspore import nn, ops
+
+import opwright
+from opwright.mindspore import Custom
+
+DEBUG = False
+
+
+def extends(x, y, out, dout):
+    grads = []
+    grads.extend([dout * y, dout * x])
+    return grads[0], grads[1]
+
+
+def inserts_in_a_loop(x, y, out, dout):
+    grads = []
+    for each in (x, y):
+        grads.insert(0, dout * each)
+    return tuple(grads)
+
+
+def reverses_in_place(x, y, out, dout):
+    grads = [ops.mul(dout, x)]
+    grads += [dout * y]
+    grads.reverse()
+    return tuple(grads)
+
+
+def by_keyword(x, y, out, dout):
+    return ops.mul(dout, other=y), dout * x
+
+
+def by_keyword_of_a_method(x, y, out, dout):
+    grad = dout.mul(other=y)
+    return grad, dout * x
+
+
+def product_of(a, b):
+    return a * b
+
+
+def by_keyword_of_a_helper(x, y, out, dout):
+    grad = dout * 1
+    return product_of(grad, b=y), dout * x
+
+
+def makes_a_dict(x, y, out, dout):
+    made = dict(x=dout * y, y=dout * x)
+    return made["x"], made["y"]
+
+
+def fills_a_dict(x, y, out, dout):
+    made = {name: dout * each for name, each in (("x", y), ("y", x))}
+    return made["x"], made["y"]
+
+
+def fills_a_dict_with_functions(x, y, out, dout):
+    made = {"by": lambda a: dout * a}
+    return made["by"](y), made["by"](x)
+
+
+def of_numpy(x, y, out, dout):
+    return np.multiply(dout, y), dout * x
+
+
+class Scaled:
+    def __init__(self):
+        self.scale = ms.Parameter(ms.Tensor(2.0), name="scale")
+
+    def rule(self, x, y, out, dout):
+        return dout * y * self.scale, dout * x
+
+    def tries(self, x, y, out, dout):
+        return self.help(dout, y), dout * x
+
+    def help(self, a, b):
+        import math
+
+        return a * b * math.sqrt(1)
+
+
+class Trying:
+    def __call__(self, x, y, out, dout):
+        try:
+            return dout * y, dout * x
+        finally:
+            pass
+
+
+class TryingCell(nn.Cell):
+    def construct(self, x, y, out, dout):
+        print(dout.asnumpy())
+        return dout * y, dout * x
+
+
+def scaled(scale, x, y, out, dout):
+    return dout * y * scale, dout * x
+
+
+REFUSED = {
+    extends: r"calls grads\.extend\(\) on a list of tensors at line \d+.*; use append, or grads",
+    inserts_in_a_loop: r"calls grads\.insert\(\) on a list of tensors",
+    reverses_in_place: r"calls grads\.reverse\(\) on a list of tensors",
+    by_keyword: r"gives a tensor by keyword \(other=\) at line \d+.*; give it by position",
+    by_keyword_of_a_method: r"by keyword \(other=\)",
+    by_keyword_of_a_helper: r"by keyword \(b=\)",
+    makes_a_dict: r"has a dict of tensors at line \d+.*; give each a name of its own",
+    fills_a_dict: r"has a dict of tensors at line",
+    fills_a_dict_with_functions: r"has a dict of tensors at line",
+    of_numpy: r"calls numpy's multiply on a tensor at line \d+.*; compute with mindspore\.ops",
+    Scaled().rule: r"bprop rule uses the Parameter self\.scale, no input of the operator",
+    Scaled().tries: r"bprop tries calls help, which has import at line",
+    Trying(): r"bprop Trying\.__call__ has try at line",
+    TryingCell(): r"bprop TryingCell\.construct uses \.asnumpy\(\)",
+    functools.partial(scaled, ms.Parameter(ms.Tensor(2.0))): "a partial, is given a Parameter",
+}
+
+
+@pytest.mark.parametrize("rule", REFUSED, ids=lambda rule: getattr(rule, "__name__", "object"))
+def test_what_a_graph_cannot_compile_is_refused_in_every_mode(built, rule):
+    with pytest.raises(opwright.GradientError, match=REFUSED[rule]) as caught:
+        Custom(built("product") + ":product", func_type="aot", bprop=rule)
+    assert caught.value.code == "GR020"
+
+
+def with_lists(x, y, out, dout):
+    sizes = []
+    sizes.append(x.shape[0])
+    grads = [dout * y] * sizes[0]
+    grads.append(dout * x)
+    return grads[0], grads[2]
+
+
+def with_dicts_of_facts(x, y, out, dout):
+    facts = {"shape": ops.shape(x), "rank": len(x.shape), "float": x.is_floating_point()}
+    more = {"rows": len(x), "rank": ops.rank(x), "n": x.dim(), "two": y.ndim == 2}
+    if facts["rank"] != more["rank"]:
+        return dout, dout
+    return dout * y, dout * x
+
+
+def with_constants_by_keyword(x, y, out, dout):
+    shape = x.shape
+    return ops.reshape(dout * y, shape=shape), ops.clamp(dout * x, min=-1e30)
+
+
+def shown(a):
+    if DEBUG:
+        print(a.asnumpy())
+    return a
+
+
+def with_a_branch_that_is_off(x, y, out, dout):
+    if DEBUG:
+        print(dout.asnumpy().max())
+    return shown(dout * y), dout * x
+
+
+def with_a_name_bound_again(x, y, out, dout):
+    first, second = dout * y, dout * x
+    x = x.shape
+    return ops.reshape(first, shape=x), second
+
+
+def with_names_of_comprehensions(x, y, out, dout):
+    sizes = {i: x for i, x in enumerate(out.shape)}
+    return dout * y, dout * x * (sizes[0] / sizes[0])
+
+
+def with_a_branch_by_rank(x, y, out, dout):
+    if x.ndim == 7:
+        facts = {"dout": dout}
+        return facts["dout"], dout
+    return dout * y, dout * x
+
+
+def with_a_helper_that_is_off(x, y, out, dout):
+    if DEBUG:
+        shows(dout)
+    return dout * y, dout * x
+
+
+def shows(a):
+    print(a.asnumpy())
+
+
+def with_axes(axis, x, y, out, dout):
+    named = {"axis": axis}
+    return ops.cumsum(dout * y, axis=axis) * 0 + dout * y, dout * x * (1 + named["axis"])
+
+
+class Quiet:
+    debug = False
+
+    def __init__(self):
+        self.debug = False
+
+    @property
+    def never(self):
+        raise AssertionError("a property was asked")
+
+    def rule(self, x, y, out, dout):
+        if self.debug:
+            print(dout.asnumpy())
+        return dout * y, dout * x
+
+
+def by_rank_or_values(x, y, out, dout):
+    if x.ndim == 2 or x.sum() > 0:
+        return dout * y, dout * x
+
+
+def construct(x, y, out, dout):
+    return dout * y, dout * x
+
+
+TAKEN = [
+    with_lists,
+    with_dicts_of_facts,
+    with_constants_by_keyword,
+    with_a_branch_that_is_off,
+    with_a_name_bound_again,
+    with_names_of_comprehensions,
+    with_a_branch_by_rank,
+    with_a_helper_that_is_off,
+    functools.partial(with_axes, 0),
+    Quiet().rule,
+    by_rank_or_values,
+    construct,
+]
+
+
+@pytest.mark.parametrize("rule", TAKEN, ids=lambda rule: getattr(rule, "__name__", "partial"))
+def test_what_every_mode_compiles_is_no_less(built, rule):
+    check_product(Custom(built("product") + ":product", func_type="aot", bprop=rule))
+
+
+def end_of_the_rule(x, y, out, dout):
+    if x.sum() > 0:
+        return dout * y, dout * x
+
+
+def one_of_three(x, y, out, dout):
+    if (x > 0).all():
+        return dout * y, dout * x
+    elif y.max() > 0:
+        pass
+    else:
+        return dout, dout
+
+
+def conditional(x, y, out, dout):
+    return (dout * y, dout * x) if x.sum() > 0 else dout
+
+
+def conditional_none(x, y, out, dout):
+    return (dout * y, dout * x) if x.mean() > 0 else None
+
+
+def sometimes_a_list(x, y, out, dout):
+    if x.sum() > 0:
+        return [dout * y, dout * x]
+    return dout * y, dout * x
+
+
+def given(scale, x, y, out, dout):
+    if x.sum() > 0:
+        return dout * scale
+    return dout * y, dout * x
+
+
+class Unlike:
+    def __call__(self, x, y, out, dout):
+        if x.sum() > 0:
+            return dout
+        return dout * y, dout * x
+
+
+UNLIKE = {
+    end_of_the_rule: r"returns nothing where the condition at line \d+ leads to its end",
+    one_of_three: r"returns nothing where the condition at line \d+ leads to its end",
+    conditional: r"returns a bare tensor at line \d+ and a tuple of 2",
+    conditional_none: r"returns nothing at line \d+ and a tuple of 2",
+    sometimes_a_list: r"returns a list at line \d+ and a tuple of 2",
+    functools.partial(given, 2.0): r"bprop given returns a bare tensor at line",
+    Unlike(): r"bprop Unlike\.__call__ returns a bare tensor at line",
+}
+
+
+@pytest.mark.parametrize("rule", UNLIKE, ids=lambda rule: getattr(rule, "__name__", "object"))
+def test_branches_by_values_that_return_other_things_are_refused_at_once(built, rule):
+    with pytest.raises(opwright.GradientError, match=UNLIKE[rule]) as caught:
+        Custom(built("product") + ":product", func_type="aot", bprop=rule)
+    assert caught.value.code == "GR003"
+
+
+def by_rank(x, y, out, dout):
+    return dout if x.ndim == 7 else (dout * y, dout * x)
+
+
+def by_rank_to_the_end(x, y, out, dout):
+    if x.ndim == 2:
+        return dout * y, dout * x
+    elif x.ndim == 3:
+        return dout, dout
+
+
+def by_a_variable(x, y, out, dout):
+    grads = None
+    if x.ndim == 2:
+        grads = (dout * y, dout * x)
+    return grads
+
+
+@pytest.mark.parametrize("rule", [by_rank, by_rank_to_the_end, by_a_variable])
+def test_branches_that_a_graph_drops_may_return_anything(built, rule):
+    check_product(Custom(built("product") + ":product", func_type="aot", bprop=rule))
