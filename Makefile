@@ -5,13 +5,13 @@
 .PHONY: help demo test support-table bench lint format docs clean
 
 help:
-	@echo "make demo    an operator from its source to networks trained with it, and a page about it"
-	@echo "make test    all tests, in C++ and in Python"
+	@echo "make demo           an operator from its source to networks trained with it, and a page about it"
+	@echo "make test           all tests, in C++ and in Python"
 	@echo "make support-table writes the table in README.md from the results of make test"
-	@echo "make bench   all benchmarks"
-	@echo "make lint    formatting and lint; make format repairs formatting"
-	@echo "make docs    the documentation as HTML"
-	@echo "make clean   removes build/; the Python environments .venv* stay"
+	@echo "make bench          all benchmarks"
+	@echo "make lint           formatting and lint; make format repairs formatting"
+	@echo "make docs           the documentation as HTML"
+	@echo "make clean          removes build/; the Python environments .venv* stay"
 
 demo:
 	@tools/setup.sh build test
