@@ -229,7 +229,7 @@ class Operator {
     static std::string Known(const OpwrightOpDef& def) {
       std::string names;
       for (int32_t i = 0; i < def.num_attrs; ++i)
-        names += (i == 0 ? "; there are " : ", ") + std::string(def.attrs[i]->name);
+        names += (i > 0 ? ", " : "; it has ") + std::string(def.attrs[i]->name);
       return names.empty() ? "; it has no attributes" : names;
     }
 

@@ -53,6 +53,12 @@ void InitLibrary(nb::module_& m) {
           "no_gradient", [](PyOperator& self) { return self.op->NoGradientText(); },
           "The words of GR001, where there is no backward operator.")
       .def(
+          "missing_gradient",
+          [](PyOperator& self, int32_t input) {
+            return MissingGradientText(self.op->def(), input, self.op->gradient()->op);
+          },
+          "The words of GR002 for an input.")
+      .def(
           "lost_gradient",
           [](PyOperator& self, int32_t output) {
             return LostGradientText(self.op->def(), output, self.op->gradient()->op);

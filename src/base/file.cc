@@ -68,8 +68,12 @@ std::vector<std::string> ListFolder(const std::string& path) {
 }
 
 std::string DescribeMissing(std::string_view given, std::string_view verb, int error_number) {
+  const std::string path = AbsolutePath(given);
+  const std::string nearest =
+      error_number == ENOENT ? Nearest(BaseName(path), ListFolder(DirName(path))) : "";
   return StrCat("cannot ", verb, " ", given, ": ", std::strerror(error_number), " (resolved to ",
-                AbsolutePath(given), ", working folder ", WorkingFolder(), ")");
+                path, ", working folder ", WorkingFolder(), ")",
+                nearest.empty() ? "" : StrCat("; did you mean ", nearest, "?"));
 }
 
 namespace {

@@ -44,7 +44,8 @@ bool IsPipe(const std::string& path);
 std::vector<std::string> ListFolder(const std::string& path);
 Status MakeFolders(const std::string& path, int mode = 0755);
 
-// "cannot read lib.so: No such file or directory (resolved to /x/lib.so, working folder /x)"
+// "cannot read lib.so: No such file or directory (resolved to /x/lib.so, working folder /x)", with
+// the name beside it that may be meant.
 std::string DescribeMissing(std::string_view given, std::string_view verb, int error_number);
 
 // A lock between processes and threads on a file that it makes: held alone, or shared by those who

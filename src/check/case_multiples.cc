@@ -54,6 +54,7 @@ Sizes SizesOfPair(const DimPair& pair, int64_t larger, int64_t smaller,
   Sizes sizes = DistinctSizes();
   const auto first = static_cast<size_t>(std::min(pair.larger, pair.smaller));
   const auto second = static_cast<size_t>(std::max(pair.larger, pair.smaller));
+  if (others.size() < second) others.resize(second, 3);
   others.insert(others.begin() + static_cast<std::ptrdiff_t>(first), 0);
   others.insert(others.begin() + static_cast<std::ptrdiff_t>(second), 0);
   others[static_cast<size_t>(pair.larger)] = larger;

@@ -55,7 +55,10 @@ void OnCrash(int number, siginfo_t* info, void* context) {
       place = NearestTo(info->si_addr);
       crash.is_near = 1;
     }
-    if (place.buffer != nullptr) crash.buffer = place.buffer;
+    if (place.buffer != nullptr) {
+      crash.buffer = place.buffer;
+      crash.shape = place.shape;
+    }
     crash.offset = place.offset;
     crash.size = place.size;
   }

@@ -30,6 +30,7 @@ struct Crash {
   int32_t at_stack;  // the address is near the top of the stack
   int32_t is_near;  // in no pages of the buffer, which is the nearest one
   Text<96> buffer;  // "" when there is none
+  Text<96> shape;  // of the buffer's tensor
   int64_t offset;  // from the buffer's begin, in bytes
   int64_t size;  // of the buffer
 };

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "check/preempt.h"
 #include "check/threads.h"
+#include "runtime/strided.h"
 
 namespace opwright::check {
 namespace {
@@ -42,13 +43,13 @@ void Contract::CheckMargins(Buffers* buffers) {
   for (size_t k = 0; k < operands_.size(); ++k) {
     const auto damaged = buffers->memory[k]->Damage();
     if (!damaged.has_value()) continue;
-    recorder_.Add(
-        "CK001", Severity::kError, operands_[k].name,
-        StrCat(what_, " of ", op_, " wrote ", Count(damaged->bytes, "byte"),
-               damaged->before ? " before the begin of " : " past the end of ", operands_[k].name,
-               " (", static_cast<int64_t>(buffers->memory[k]->size()), " bytes), the nearest ",
-               damaged->distance, damaged->distance == 1 ? " byte away" : " bytes away"),
-        damaged->before ? "writes before the begin" : "writes past the end");
+    recorder_.Add("CK001", Severity::kError, operands_[k].name,
+                  StrCat(what_, " of ", op_, " wrote ", Count(damaged->bytes, "byte"),
+                         damaged->before ? " before the begin of " : " past the end of ",
+                         operands_[k].name, " (", static_cast<int64_t>(buffers->memory[k]->size()),
+                         " bytes, shape ", ShapeText(buffers->tensors[k]), "), the nearest ",
+                         damaged->distance, damaged->distance == 1 ? " byte away" : " bytes away"),
+                  damaged->before ? "writes before the begin" : "writes past the end");
     buffers->memory[k]->Repair();
   }
 }

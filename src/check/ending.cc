@@ -33,7 +33,7 @@ std::string DistanceText(const Crash& crash) {
   const bool before = crash.offset < 0;
   return StrCat(Count(before ? -crash.offset : crash.offset - crash.size, "byte"),
                 before ? " before the begin of " : " past the end of ", crash.buffer.chars, " (",
-                crash.size, " bytes)");
+                crash.size, " bytes, shape ", crash.shape.chars, ")");
 }
 
 struct Fault {

@@ -21,6 +21,7 @@ struct Entry {
   const char* data = nullptr;
   size_t size = 0;
   char name[96] = {};
+  char shape[96] = {};
 };
 constexpr int kEntries = 512;
 Entry entries[kEntries];
@@ -29,11 +30,20 @@ Entry entries[kEntries];
 // pages that are never touched only addresses are taken; where those are few, two pages do.
 constexpr size_t kMargin = 4 << 20;
 
+template <size_t N>
+void Keep(const std::string& text, char (&chars)[N]) {
+  const size_t length = std::min(text.size(), N - 1);
+  memcpy(chars, text.data(), length);
+  chars[length] = 0;
+}
+
 size_t PageSize() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
 }  // namespace
 
-GuardedBuffer::GuardedBuffer(const std::string& name, size_t bytes, Flush flush) : size_(bytes) {
+GuardedBuffer::GuardedBuffer(const std::string& name, const std::string& shape, size_t bytes,
+                             Flush flush)
+    : size_(bytes) {
   const size_t page = PageSize();
   // Empty data has no page of its own: any access is a fault.
   body_size_ = (bytes + page - 1) / page * page;
@@ -60,9 +70,8 @@ GuardedBuffer::GuardedBuffer(const std::string& name, size_t bytes, Flush flush)
     entry.end = base_ + mapped_;
     entry.data = data_;
     entry.size = size_;
-    const size_t length = std::min(name.size(), sizeof entry.name - 1);
-    memcpy(entry.name, name.data(), length);
-    entry.name[length] = 0;
+    Keep(name, entry.name);
+    Keep(shape, entry.shape);
     entry.begin.store(base_, std::memory_order_release);
     slot_ = k;
     break;
@@ -105,7 +114,7 @@ Place PlaceOf(const void* address) {
   for (const Entry& entry : entries) {
     const char* const begin = entry.begin.load(std::memory_order_acquire);
     if (begin != nullptr && at >= begin && at < entry.end)
-      return {entry.name, at - entry.data, static_cast<int64_t>(entry.size)};
+      return {entry.name, entry.shape, at - entry.data, static_cast<int64_t>(entry.size)};
   }
   return {};
 }
@@ -120,7 +129,8 @@ Place NearestTo(const void* address) {
     const uintptr_t distance = at < data ? data - at : at - data;
     if (distance >= least) continue;
     least = distance;
-    nearest = {entry.name, static_cast<int64_t>(at - data), static_cast<int64_t>(entry.size)};
+    nearest = {entry.name, entry.shape, static_cast<int64_t>(at - data),
+               static_cast<int64_t>(entry.size)};
   }
   return nearest;
 }

@@ -17,7 +17,8 @@ enum class Flush { kEnd, kBegin };
 
 class GuardedBuffer {
  public:
-  GuardedBuffer(const std::string& name, size_t bytes, Flush flush);
+  // name, shape: of its tensor, for Place.
+  GuardedBuffer(const std::string& name, const std::string& shape, size_t bytes, Flush flush);
   GuardedBuffer(const GuardedBuffer&) = delete;
   GuardedBuffer& operator=(const GuardedBuffer&) = delete;
   ~GuardedBuffer();
@@ -48,6 +49,7 @@ class GuardedBuffer {
 // Where an address lies. Safe in a signal handler.
 struct Place {
   const char* buffer = nullptr;  // null: in no buffer's pages
+  const char* shape = nullptr;  // of the buffer's tensor, as text
   int64_t offset = 0;  // in bytes from the data's begin
   int64_t size = 0;  // of the data
 };

@@ -28,6 +28,13 @@ constexpr double kFar = 0x1p-10;
 // How many steps say whether a slope grows without bound.
 constexpr size_t kEndless = 4;
 
+// Relative to max(1, |x|). After Richardson's step the truncation is of the fourth order; what is
+// left is rounding, epsilon / step.
+double StepOf(OpwrightDType dtype) {
+  const double epsilon = Epsilon(dtype);
+  return epsilon < 1e-12 ? 0x1p-12 : epsilon < 1e-5 ? 0x1p-6 : epsilon < 2e-3 ? 0x1p-3 : 0x1p-2;
+}
+
 // Steps in units of StepOf, from small to large, that a dtype can tell apart. A period that divides
 // one of them divides no other.
 std::vector<double> StepsOf(OpwrightDType dtype) {
@@ -122,11 +129,6 @@ std::vector<int64_t> FewElements(const Shape& shape, int64_t size, Random* rando
 }
 
 }  // namespace
-
-double StepOf(OpwrightDType dtype) {
-  const double epsilon = Epsilon(dtype);
-  return epsilon < 1e-12 ? 0x1p-12 : epsilon < 1e-5 ? 0x1p-6 : epsilon < 2e-3 ? 0x1p-3 : 0x1p-2;
-}
 
 double RelativeTolerance(OpwrightDType dtype) {
   const double epsilon = Epsilon(dtype);

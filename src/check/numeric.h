@@ -45,10 +45,6 @@ class Numeric {
   std::vector<std::vector<bool>> moving_;  // [element][output]: whether any step moves it
 };
 
-// Relative to max(1, |x|). After Richardson's step the truncation is of the fourth order; what is
-// left is rounding, epsilon / step.
-double StepOf(OpwrightDType dtype);
-
 // What a difference may deviate by for a dtype, relative to the gradient's size.
 double RelativeTolerance(OpwrightDType dtype);
 

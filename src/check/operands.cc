@@ -6,14 +6,15 @@
 
 #include "base/dtype.h"
 #include "base/text.h"
+#include "runtime/strided.h"
 
 namespace opwright::check {
 
 Buffers::Buffers(const std::vector<Operand>& operands, Flush flush) {
   for (const Operand& operand : operands) {
-    memory.push_back(
-        std::make_unique<GuardedBuffer>(operand.name, operand.array->bytes.size(), flush));
     tensors.push_back(operand.array->Tensor());
+    memory.push_back(std::make_unique<GuardedBuffer>(operand.name, ShapeText(tensors.back()),
+                                                     operand.array->bytes.size(), flush));
     tensors.back().data = memory.back()->data();
   }
 }

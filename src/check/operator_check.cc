@@ -107,7 +107,10 @@ class OperatorCheck {
       if (accepted_.size() > accepted || !MayGoOn()) return;
       c.sought = true;
       RunOne(columns, c, *number, shared);
-      if (accepted_.size() > accepted) sought_.emplace_back(*number, c);
+      if (accepted_.size() > accepted) {
+        sought_.emplace_back(*number, c);
+        tally_.fits_other_shapes = true;
+      }
       ++*number;
     }
   }
@@ -144,7 +147,7 @@ class OperatorCheck {
     c.fixed = known.second;
     if (LargestOf(c) > kMany) {
       const int times = tally_.attrs.Times(value);
-      (void)RunWithin(columns, SmallerCase(c), known.seed, shared);
+      (void)RunWithin(columns, SmallerCase(def(), c), known.seed, shared);
       if (tally_.attrs.Times(value) > times || !MayGoOn()) return;
       c.samples_few = true;
     }
@@ -166,15 +169,9 @@ class OperatorCheck {
 
   // The first case is of an ordinary size, which a call goes through while it is counted.
   void RunInterrupted(const Columns& columns, void* shared) {
-    if (known_.empty() || HasFound("CK010")) return;
+    if (known_.empty() || tally_.HasFound("CK010")) return;
     RunKnown(columns, known_[0], shared,
              [&](Recorder* recorder) { RunWholeCalls(op_, columns, known_[0], recorder); });
-  }
-
-  bool HasFound(const std::string& id) const {
-    const std::vector<Finding>& findings = tally_.report.findings;
-    return std::any_of(findings.begin(), findings.end(),
-                       [&](const Finding& finding) { return finding.id == id; });
   }
 
   static bool HasFewer(const Known& a, const Known& b) { return ElementsOf(a.c) < ElementsOf(b.c); }
@@ -185,8 +182,8 @@ class OperatorCheck {
     const auto [record, outcome] = InChild(shared, body);
     const std::string text = TextOf(columns, known.c, *record);
     tally_.Take(*record, known.c, text);
-    if (outcome.ending != Ending::kFinished && outcome.ending != Ending::kTooSlow)
-      TakeEnding(outcome, record->state, text);
+    const bool has_ended = outcome.ending == Ending::kFinished && record->state.threw == 0;
+    if (!has_ended && outcome.ending != Ending::kTooSlow) TakeEnding(outcome, record->state, text);
   }
 
   std::pair<CaseRecord*, Outcome> InChild(void* shared,
@@ -208,9 +205,13 @@ class OperatorCheck {
 
   // An operator whose time grows faster than its inputs is tried with smaller ones.
   void RunOne(const Columns& columns, const Case& c, size_t number, void* shared) {
-    if (!smaller_.contains(number) && RunWithin(columns, c, SeedOf(number), shared)) return;
-    const Case& smaller = smaller_.try_emplace(number, SmallerCase(c)).first->second;
-    if (smaller.shapes != c.shapes && RunWithin(columns, smaller, SeedOf(number), shared)) return;
+    const uint64_t seed = SeedOf(number);
+    if (!smaller_.contains(number) && RunWithin(columns, c, seed, shared) != Answer::kTooSlow)
+      return;
+    Case& smaller = smaller_.try_emplace(number, SmallerCase(def(), c)).first->second;
+    smaller.sought = true;
+    if (smaller.shapes != c.shapes && RunWithin(columns, smaller, seed, shared) == Answer::kTaken)
+      return;
     tally_.undecided = true;
     ++too_slow_;
     Finding finding = FindingOfSlow(options_.timeout_seconds);
@@ -218,26 +219,27 @@ class OperatorCheck {
     tally_.AddFinding(std::move(finding));
   }
 
-  // False: there was no time for all of its calls.
-  bool RunWithin(const Columns& columns, Case c, uint64_t seed, void* shared) {
+  enum class Answer { kTaken, kRefused, kTooSlow };
+
+  // kTooSlow: there was no time for all of its calls.
+  Answer RunWithin(const Columns& columns, Case c, uint64_t seed, void* shared) {
     const auto [record, outcome] =
         InChild(shared, [&](Recorder* recorder) { RunCase(op_, columns, c, seed, recorder); });
     c.values = record->values;
     const std::string text = TextOf(columns, c, *record);
     if (outcome.ending == Ending::kTooSlow) {
       tally_.TakeUnfinished(*record, c, text);
-      return false;
+      return Answer::kTooSlow;
     }
     tally_.Take(*record, c, text);
     if (record->results.chars[0] != 0 && record->empty == 0)
       known_.push_back({c, seed, record->second, record->results.chars});
     if (outcome.ending == Ending::kFinished && record->state.threw == 0) {
       TakeFinished(*record, c, seed);
-      return true;
+      return record->refused == 0 ? Answer::kTaken : Answer::kRefused;
     }
-    ++tally_.judged;
     TakeEnding(outcome, record->state, text);
-    return true;
+    return Answer::kTaken;
   }
 
   void TakeFinished(const CaseRecord& record, const Case& c, uint64_t seed) {
@@ -269,6 +271,7 @@ class OperatorCheck {
       case Ending::kCrashed:
       case Ending::kExited:
         ++tally_.report.cases_run;
+        ++tally_.judged;
         break;
       default:
         tally_.undecided = true;

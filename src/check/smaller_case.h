@@ -7,7 +7,8 @@
 
 namespace opwright::check {
 
-// Equal dimensions stay equal. Where none is long it is the same case.
-Case SmallerCase(const Case& c);
+// Equal dimensions stay equal, and those that the metadef fixes as they are. Where none is long it
+// is the same case.
+Case SmallerCase(const OpwrightOpDef& def, const Case& c);
 
 }  // namespace opwright::check

@@ -13,6 +13,9 @@ namespace {
 constexpr double kMuch = 0.25;
 constexpr double kNearlyAll = 0.9;
 
+// Where no more calls than one in so many were taken, it is told.
+constexpr int64_t kFew = 8;
+
 }  // namespace
 
 void Tally::AddFinding(Finding finding) {
@@ -22,6 +25,11 @@ void Tally::AddFinding(Finding finding) {
     return;
   }
   report.findings.push_back(std::move(finding));
+}
+
+bool Tally::HasFound(std::string_view id) const {
+  return std::any_of(report.findings.begin(), report.findings.end(),
+                     [&](const Finding& finding) { return finding.id == id; });
 }
 
 void Tally::TakeFindings(const CaseRecord& record, const std::string& text, int64_t cases) {
@@ -100,6 +108,12 @@ void Tally::TakeWorst(const RowRecord& from, const std::string& text, GradientRo
 
 void Tally::NothingRan(const OpwrightOpDef& def) {
   undecided = true;
+  if (HasFound("CK018")) return;
+  if (report.cases_refused == 0) {
+    report.findings.push_back(
+        Warning("CK018", StrCat("no call of ", report.name, " had an output with elements")));
+    return;
+  }
   const bool has_required =
       std::any_of(def.attrs, def.attrs + def.num_attrs,
                   [](const OpwrightAttrDef* attr) { return attr->required != 0; });
@@ -142,6 +156,14 @@ void Tally::NoteLeftOut(const GradientRow& row) {
   report.findings.back().argument = StrCat("gradient of input ", row.input);
 }
 
+void Tally::NoteRefused() {
+  const int64_t all = judged + report.cases_refused;
+  if (judged * kFew > all || fits_other_shapes) return;
+  report.findings.push_back(
+      Warning("CK025", StrCat(report.name, " took ", judged, " of the ", Count(all, "call"),
+                              " that it was tried with: what is said here is of those")));
+}
+
 // Where what is added to an output is zero, it looks as if nothing was written.
 void Tally::DropUnwrittenOfAddedTo() {
   const std::vector<Finding> all = report.findings;
@@ -181,9 +203,9 @@ void Tally::Judge(const OpwrightOpDef& def) {
     if (row.cases == 0 && row.input.ends_with(']')) row.reason = "no case with so many tensors ran";
   }
   // "right" is no word for an operator whose metadef refuses most calls.
-  undecided = undecided || (report.cases_refused > report.cases_run &&
-                            std::any_of(report.findings.begin(), report.findings.end(),
-                                        [](const Finding& f) { return f.id == "CK022"; }));
+  const bool contradicts_itself = HasFound("CK022");
+  undecided = undecided || (report.cases_refused > report.cases_run && contradicts_itself);
+  if (judged > 0 && !contradicts_itself) NoteRefused();
   // Cases that end early leave values unmet that others would have met.
   if (!found && judged > 0)
     for (Finding& finding : attrs.Unmet(def)) report.findings.push_back(std::move(finding));

@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "check/attr_coverage.h"
@@ -21,6 +22,7 @@ class Tally {
   OperatorReport report;
   bool undecided = false;  // for a reason that no row tells
   int64_t judged = 0;  // cases in which a kernel was called
+  bool fits_other_shapes = false;  // than its metadef says: those that it takes were found
   AttrCoverage attrs;
 
   // After the rows are there, before the first case.
@@ -35,6 +37,7 @@ class Tally {
   void TakeUnfinished(const CaseRecord& record, const Case& c, const std::string& text);
   // As many more cases of a finding that is there already, or a new one.
   void AddFinding(Finding finding);
+  bool HasFound(std::string_view id) const;
   // After the last case.
   void Judge(const OpwrightOpDef& def);
 
@@ -56,6 +59,7 @@ class Tally {
   static void TakeWorst(const RowRecord& from, const std::string& text, GradientRow* row);
   static void CompleteKind(const OpwrightOpDef& def, const AttrEffect& effect, std::string* kind);
   void NoteLeftOut(const GradientRow& row);
+  void NoteRefused();
   void DropUnwrittenOfAddedTo();
   void NothingRan(const OpwrightOpDef& def);
 

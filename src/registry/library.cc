@@ -129,7 +129,8 @@ std::string Operator::MissingBackward() const {
 
 std::string Operator::NoGradientText() const {
   constexpr std::string_view kElse =
-      ", call register_operator_gradient, or bind a Python rule (bprop=, @operator.bprop)";
+      ", or bind a Python rule (bprop=, @operator.bprop; register_operator_gradient of the acl "
+      "form)";
   const std::string missing = MissingBackward();
   if (missing.empty())
     return StrCat(

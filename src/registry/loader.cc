@@ -212,6 +212,8 @@ Expected<Content> ReadLibraryFile(const std::string& path) {
 }  // namespace
 
 Expected<std::string> ResolveLibraryPath(const std::string& path) {
+  if (path.empty())
+    return MakeError("LD001", "the path is empty; give a library or an operator folder");
   const std::string absolute = AbsolutePath(path);
   if (FileExists(absolute)) return absolute;
   std::vector<std::string> looked = {absolute};

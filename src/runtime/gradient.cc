@@ -102,6 +102,14 @@ std::string LostGradientText(const OpwrightOpDef& forward, int32_t output, const
                 " is used (detach, stop_gradient)");
 }
 
+std::string MissingGradientText(const OpwrightOpDef& forward, int32_t input, const char* backward) {
+  const char* const name = forward.inputs[input]->name;
+  return StrCat(forward.name, ": the backward operator ", backward, " gives no gradient for input ",
+                name, ", and one is asked for; give ", backward, " an output grad_", name,
+                " (zeros where ", name, " is no variable), or stop the gradient at ", name,
+                " (detach, stop_gradient)");
+}
+
 Status RunGradient(const GradientCall& call) {
   const OpwrightGradient& gradient = *call.gradient;
   const OpwrightOpDef& backward = *call.backward;
@@ -143,9 +151,7 @@ Status RunGradient(const GradientCall& call) {
   for (int32_t i = 0; i < call.forward->num_inputs; ++i) {
     const int32_t* const end = gradient.outputs + gradient.num_outputs;
     if (call.input_grads[i].count > 0 && std::find(gradient.outputs, end, i) == end)
-      return MakeError("GR002",
-                       StrCat(call.forward->name, ": the backward operator ", backward.name,
-                              " gives no gradient for input ", call.forward->inputs[i]->name));
+      return MakeError("GR002", MissingGradientText(*call.forward, i, backward.name));
   }
 
   Expected<const OpwrightAttr*> attrs =

@@ -38,7 +38,8 @@ Status RunGradient(const GradientCall& call);
 // Whether the backward operator takes the gradient of the forward's output.
 bool TakesGradientOf(const OpwrightGradient& gradient, int32_t output);
 
-// The message of GR023, for adapters that see it before.
+// The messages of GR002 and GR023, for adapters that see them before.
+std::string MissingGradientText(const OpwrightOpDef& forward, int32_t input, const char* backward);
 std::string LostGradientText(const OpwrightOpDef& forward, int32_t output, const char* backward);
 
 }  // namespace opwright

@@ -186,7 +186,8 @@ Expected<ShapeView> SameShape(const RuleContext& c, const OpwrightShapeRule& rul
       } else if (!Equal(ViewOf(*first), ViewOf(t))) {
         return c.Fail(StrCat(
             "inputs ", first_name, " ", ShapeText(*first), " and ", param.name, " ", ShapeText(t),
-            " must have equal shapes; write \"broadcast(...)\" in shape_rule if they may differ"));
+            " must have equal shapes; if the kernel takes others, say which in the metadef: a name "
+            "for each dimension, or \"broadcast(...)\", which expands them for it"));
       }
     }
   }

@@ -36,6 +36,11 @@ class Code(NamedTuple):
         return [name for name in plain if name not in self.keywords]
 
     @property
+    def all_parameters(self) -> set[str]:
+        code = self.function.__code__
+        return set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+    @property
     def name(self) -> str:
         if self.owner is not None and self.function.__name__ in ("__call__", "construct"):
             return f"{type(self.owner).__name__}.{self.function.__name__}"

@@ -100,7 +100,8 @@ def on_tensors(rule: source.Code, tree: ast.AST, attrs: Collection[str]) -> Faul
 
     attrs: the parameters that are attributes.
     """
-    tensors = Tensors(rule, tree, (name for name in rule.parameters if name not in attrs))
+    inputs = [name for name in rule.parameters if name not in attrs]
+    tensors = Tensors(rule, tree, inputs)
     code = rule.function.__code__
     own = {*code.co_varnames, *code.co_cellvars}
     local = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
@@ -111,7 +112,7 @@ def on_tensors(rule: source.Code, tree: ast.AST, attrs: Collection[str]) -> Faul
             fault = (
                 _of_list(node, tensors)
                 or _with_tensors(node, called, tensors)
-                or _with_items(node, called, rule.parameters)
+                or _with_items(node, called, inputs)
                 or _maps(node, called, own, local)
             )
         if fault is not None:
@@ -162,9 +163,9 @@ def _with_tensors(node: ast.Call, called, tensors: Tensors) -> Fault | None:
     return None
 
 
-def _with_items(node: ast.Call, called, parameters: Collection[str]) -> Fault | None:
+def _with_items(node: ast.Call, called, inputs: Collection[str]) -> Fault | None:
     """Of tensors or of what is known of them: only constants compile."""
-    if source.names_in(node).isdisjoint(parameters):
+    if source.names_in(node).isdisjoint(inputs):
         return None
     if called is reversed:
         return "calls reversed", "write the items in that order"
@@ -203,10 +204,14 @@ def _compiled(tree: ast.AST, tensors: Tensors) -> Iterator[ast.AST]:
     if isinstance(definition, ast.Lambda):
         yield from _part(definition.body, tensors)
     elif isinstance(definition, ast.FunctionDef):
-        for statement in definition.body:
-            yield from _part(statement, tensors)
-            if _is_open(statement, tensors) and source.may_leave(statement):
-                return
+        yield from _in_turn(definition.body, tensors)
+
+
+def _in_turn(statements: list[ast.stmt], tensors: Tensors) -> Iterator[ast.AST]:
+    for statement in statements:
+        yield from _part(statement, tensors)
+        if _is_open(statement, tensors) and source.may_leave(statement):
+            return
 
 
 def _part(node: ast.AST, tensors: Tensors) -> Iterator[ast.AST]:
@@ -223,9 +228,12 @@ def _part(node: ast.AST, tensors: Tensors) -> Iterator[ast.AST]:
         case ast.ListComp() | ast.DictComp() | ast.SetComp() | ast.GeneratorExp():
             children = (node.generators[0].iter,)
         case _:
-            children = ast.iter_child_nodes(node)
+            children = [value for _, value in ast.iter_fields(node)]
     for each in children:
-        yield from _part(each, tensors)
+        if isinstance(each, ast.AST):
+            yield from _part(each, tensors)
+        elif isinstance(each, list):
+            yield from _in_turn([one for one in each if isinstance(one, ast.AST)], tensors)
 
 
 def _is_open(node: ast.AST, tensors: Tensors) -> bool:

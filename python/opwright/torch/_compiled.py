@@ -152,11 +152,7 @@ class CompiledBackward:
     def _check(self, needed) -> None:
         for i in self._lacking:
             if needed[i]:
-                raise _errors.make(
-                    "GR002",
-                    f"{self._op.name}: the backward operator {self._backward_name} gives no "
-                    f"gradient for input {self._op.definition.inputs[i].name}, which requires one",
-                )
+                raise _errors.make("GR002", self._op._core.missing_gradient(i))
 
     def _refuse_lost(self, index, grad) -> None:
         """A gradient that is not zero through an output of which the backward operator takes none.

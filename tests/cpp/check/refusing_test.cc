@@ -50,5 +50,39 @@ TEST(Refusing, ABackwardKernelMayRefuseWhatTheForwardKernelWasNotCalledFor) {
   }
 }
 
+constexpr const char* kSumSource = R"cc(
+#include <opwright/kernel.h>
+  using opwright::View;
+  template <class T>
+  void Sum(View<const T> x, View<const T> bias, View<T> y) {
+    for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] = x.Data()[i] + bias.Data()[i];
+  }
+  OPWRIGHT_FUNCTION(any, Sum)
+  OPWRIGHT_FUNCTION(named, Sum)
+)cc";
+
+TEST(Refusing, AVerdictOnFewOfTheCallsSaysSo) {
+  const std::string library =
+      BuildLibrary("few_calls", kSumSource,
+                   {Metadef("any", {"x: -2", "bias: \"n\""}, {"y: -2"}, "same(x, bias)"),
+                    Metadef("named", {"x: \"n\"", "bias: \"n\""}, {"y: \"n\""}, "")});
+  EXPECT_EQ(FindingOf(CheckOne(library, "named"), "CK025"), nullptr);
+  const OperatorReport op = CheckOne(library, "any");
+  EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
+  EXPECT_NE(FindingOf(op, "CK025"), nullptr) << TextOf(op);
+}
+
+TEST(Refusing, ManyNamedDimensionsMayBeRefused) {
+  std::vector<std::string> inputs;
+  for (int64_t k = 0; k < 20; ++k) inputs.push_back(StrCat("x", k, ": \"n", k, "\""));
+  const std::string source = StrCat("#include <opwright/kernel.h>\n",
+                                    Kernel("many", "return opwright::Status::Error(\"never\");"));
+  const std::string library =
+      BuildLibrary("many_dims", source, {Metadef("many", inputs, {"y: \"n0\""}, "same(x0)")});
+  const OperatorReport op = CheckOne(library, "many");
+  EXPECT_EQ(op.verdict, Verdict::kUndecided) << TextOf(op);
+  EXPECT_NE(FindingOf(op, "CK018"), nullptr) << TextOf(op);
+}
+
 }  // namespace
 }  // namespace opwright::check

@@ -28,6 +28,7 @@ const std::string& Library() {
         Kernel("wrong_and_slow", Body(StrCat(kSlowWhenLong, "y += n > 200 && n < 1000;"))),
         Kernel("writes_and_slow", Body(StrCat("if (n > 200) ", kWrites, kSlowWhenLong))),
         Kernel("writes_when_slow", Body(StrCat("if (n > 1000) ", kWrites, kSlowWhenLong))),
+        Kernel("slow_when_large", Body("if (n > 20000) usleep(1500000);")),
         Kernel("slow_always", Body("usleep(1500000);")),
         Kernel("hangs_later",
                Body("static int calls = 0; while (++calls > 3) { calls = 3; usleep(1000); }")));
@@ -35,6 +36,9 @@ const std::string& Library() {
     for (const char* name : {"slow_when_long", "wrong_and_slow", "writes_and_slow",
                              "writes_when_slow", "slow_always", "hangs_later"})
       metadefs.push_back(Metadef(name, {"x: \"n\""}, {"y: \"n\""}, "same(x)", "", "\"float32\""));
+    const std::string shape = "\"n\", \"m\", 16";
+    metadefs.push_back(
+        Metadef("slow_when_large", {"x: " + shape}, {"y: " + shape}, "same(x)", "", "\"float32\""));
     return BuildLibrary("slow", source, metadefs);
   }();
   return path;
@@ -45,6 +49,12 @@ TEST(SlowOperators, AreTriedWithFewerElements) {
   EXPECT_EQ(right.verdict, Verdict::kRight) << TextOf(right);
   const OperatorReport wrong = CheckOne(Library(), "wrong_and_slow", kTimeout);
   EXPECT_EQ(wrong.verdict, Verdict::kWrong) << TextOf(wrong);
+}
+
+TEST(SlowOperators, KeepTheDimensionsThatTheMetadefFixes) {
+  const OperatorReport op = CheckOne(Library(), "slow_when_large", kTimeout);
+  EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
+  EXPECT_EQ(op.cases_refused, 0) << TextOf(op);
 }
 
 TEST(SlowOperators, ACaseThatIsTriedTwiceCountsOnce) {

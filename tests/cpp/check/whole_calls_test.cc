@@ -34,6 +34,20 @@ const std::vector<Call>& Shared() {
          });
          for (int64_t i = 0; i < n; ++i) y[i] = x[i] - sums[0] - sums[1];
        )cc"},
+      {"static_count_of_what_is_left", R"cc(
+         static std::atomic<int64_t> left;
+         left = n;
+         while (left > 0) {
+           const int64_t i = --left;
+           y[i] = 2 * x[i];
+         }
+       )cc"},
+      {"refused_while_busy", R"cc(
+         static std::atomic<bool> busy;
+         if (busy.exchange(true)) return opwright::Status::Error("busy");
+         for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];
+         busy = false;
+       )cc"},
       {"global_mean", R"cc(
          mean_of_calls = 0;
          for (int64_t i = 0; i < n; ++i) mean_of_calls += x[i] / double(n);
@@ -109,7 +123,8 @@ const std::string& Library() {
   static const std::string& path = *new std::string([] {
     std::string source =
         "#include <opwright/kernel.h>\n#include <string.h>\n"
-        "#include <mutex>\n#include <thread>\n#include <vector>\n\ndouble mean_of_calls;\n";
+        "#include <atomic>\n#include <mutex>\n#include <thread>\n#include <vector>\n\ndouble "
+        "mean_of_calls;\n";
     std::vector<std::string> metadefs;
     for (const auto* calls : {&Shared(), &Kept(), &Sound()})
       for (const Call& call : *calls) {

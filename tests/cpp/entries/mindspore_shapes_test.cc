@@ -117,7 +117,8 @@ TEST(MindSporeShapes, ErrorsAreThrownWithTheirId) {
   TestOp op(TwoInputs("", R"j("same(x, y)")j"));
   EXPECT_EQ(InferError(op, {{2}, {3}}),
             "f: the shape of output z by same(x, y): inputs x [2] and y [3] must have equal "
-            "shapes; write \"broadcast(...)\" in shape_rule if they may differ [CL005]");
+            "shapes; if the kernel takes others, say which in the metadef: a name for each "
+            "dimension, or \"broadcast(...)\", which expands them for it [CL005]");
   TestOp list(TwoInputs(R"(, "param_type": "dynamic")", R"j("same(x)")j"));
   EXPECT_EQ(InferError(list, {{2}, {3}}),
             "f: input y is a list; MindSpore cannot infer shapes with it: give out_shape [CL005]");

@@ -89,10 +89,11 @@ TEST_F(LibraryTest, BindsTheGradientsThatItsMetadefsName) {
 
 TEST_F(LibraryTest, AnOperatorWithoutAGradientSaysHowToGiveItOne) {
   std::vector<double> grad_x;
-  EXPECT_EQ(GradientOf(*FindOrFail(*LoadOrFail(path_), "lone"), &grad_x),
-            "lone has no gradient; name a backward operator in its metadef's \"gradient\", call "
-            "register_operator_gradient, or "
-            "bind a Python rule (bprop=, @operator.bprop) [GR001]");
+  EXPECT_EQ(
+      GradientOf(*FindOrFail(*LoadOrFail(path_), "lone"), &grad_x),
+      "lone has no gradient; name a backward operator in its metadef's \"gradient\", or bind a "
+      "Python rule (bprop=, @operator.bprop; register_operator_gradient of the acl form) "
+      "[GR001]");
 }
 
 TEST_F(LibraryTest, ABackwardOperatorThatIsNotInTheLibraryIsNamed) {
@@ -105,8 +106,8 @@ TEST_F(LibraryTest, ABackwardOperatorThatIsNotInTheLibraryIsNamed) {
   EXPECT_EQ(
       GradientOf(*op, &grad_x),
       StrCat("apart has no gradient: its backward operator apart_grad is not in ", library->path(),
-             "; build both together, call register_operator_gradient, or bind a Python rule "
-             "(bprop=, @operator.bprop) [GR001]"));
+             "; build both together, or bind a Python rule (bprop=, @operator.bprop; "
+             "register_operator_gradient of the acl form) [GR001]"));
 }
 
 TEST_F(LibraryTest, ABackwardOperatorWithASlipInItsNameIsToldTheNearest) {

@@ -47,6 +47,16 @@ TEST_F(Loader, AMissingFileIsNamedAsGivenAsResolvedAndWithTheWorkingFolder) {
   EXPECT_TRUE(error.ends_with("[LD001]")) << error;
 }
 
+TEST_F(Loader, AMissingFileHasTheNameBesideItThatMayBeMeant) {
+  Write("product.so", "");
+  const std::string error = LoadError(Path("prodcut.so"));
+  EXPECT_TRUE(error.ends_with("; did you mean product.so? [LD001]")) << error;
+}
+
+TEST_F(Loader, AnEmptyPathIsToldAsSuch) {
+  EXPECT_EQ(LoadError(""), "the path is empty; give a library or an operator folder [LD001]");
+}
+
 TEST_F(Loader, ADirectoryIsNoLibrary) {
   EXPECT_EQ(LoadError(DirName(Path("x"))),
             StrCat(DirName(Path("x")),

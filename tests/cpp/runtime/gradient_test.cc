@@ -156,9 +156,12 @@ TEST(Gradient, ForAnInputThatTheBackwardOperatorLeavesOutIsRefused) {
   EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, Arg()},
                                      {t.grad_x, Arg()}),
             "");
-  EXPECT_EQ(backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, Arg()},
-                                     {t.grad_x, t.grad_y}),
-            "f: the backward operator f_grad gives no gradient for input y [GR002]");
+  EXPECT_EQ(
+      backward.RunAsGradientOf(forward, {t.x, t.y}, {t.a, t.b}, {t.grad_a, Arg()},
+                               {t.grad_x, t.grad_y}),
+      "f: the backward operator f_grad gives no gradient for input y, and one is asked for; "
+      "give f_grad an output grad_y (zeros where y is no variable), or stop the gradient at y "
+      "(detach, stop_gradient) [GR002]");
 }
 
 TEST(Gradient, SavedOutputsAreHandedOver) {

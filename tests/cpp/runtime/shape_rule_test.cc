@@ -182,8 +182,8 @@ TEST(SameRule, TheInputsMustHaveEqualShapes) {
   EXPECT_EQ(op.Infer({a, b}), "float32[2, 3]");
   EXPECT_EQ(op.Infer({a, c}),
             "f: the shape of output z by same(x, y): inputs x [2, 3] and y [3] must have equal "
-            "shapes; write "
-            "\"broadcast(...)\" in shape_rule if they may differ [CL005]");
+            "shapes; if the kernel takes others, say which in the metadef: a name for each "
+            "dimension, or \"broadcast(...)\", which expands them for it [CL005]");
 }
 
 TEST(DefaultRule, AnOutputTakesTheShapeOfTheInputsWithItsShapeList) {

@@ -200,6 +200,27 @@ def with_axes(axis, x, y, out, dout):
     return ops.cumsum(dout * y, axis=axis) * 0 + dout * y, dout * x * (1 + named["axis"])
 
 
+def with_what_it_was_given_bound_again(limit, x, y, out, dout):
+    first = ops.clamp(dout * y, max=limit)
+    limit = limit * dout
+    return first, dout * x + 0 * limit
+
+
+def with_a_list_of_sizes_bound_again(x, y, out, dout):
+    made = list(x.shape)
+    made.pop()
+    made = [dout * y, dout * x]
+    return made[0], made[1]
+
+
+def with_a_return_in_a_loop(x, y, out, dout):
+    for _ in range(1):
+        if x.ndim != 7:
+            return dout * y, dout * x
+        facts = {"dout": dout}
+        return facts["dout"], dout
+
+
 class Quiet:
     debug = False
 
@@ -235,6 +256,9 @@ TAKEN = [
     with_a_branch_by_rank,
     with_a_helper_that_is_off,
     functools.partial(with_axes, 0),
+    functools.partial(with_what_it_was_given_bound_again, 1e30),
+    with_a_list_of_sizes_bound_again,
+    with_a_return_in_a_loop,
     Quiet().rule,
     by_rank_or_values,
     construct,
