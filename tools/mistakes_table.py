@@ -38,6 +38,16 @@ mode differentiates it, ms.jit and graph mode call it in Python from inside of t
 no gradient is recorded and nobody can see that one is wanted. The values are right and the
 gradient is zero, of every operator alike: MindSpore's own, a `def`, and Opwright's. Make the
 partial inside of the function, or write a `def`; both are right in every mode.
+
+One tensor object as two inputs, as in `ms.grad(f, (0, 1))(x, x)`: each gradient is the sum of both
+in PyNative mode and under ms.jit, and its own in graph mode, of MindSpore's operators as well.
+Give a copy.
+
+A list that is changed in place (`pop`, `extend`, `insert`) in a function that is compiled:
+MindSpore computes wrong gradients from it, of its own operators too, and beside any Custom says
+"The prim is not a PrimitivePy" or ends the process. Write `a = a + [b]`, or a slice.
+
+`t.add_(...)`, `t.mul_(...)` and their like leave `t` as it was on the CPU. Write `t = t + ...`.
 """
 
 

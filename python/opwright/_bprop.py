@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from typing import NamedTuple
@@ -35,12 +36,45 @@ def keyword_attrs(op, rule) -> tuple[str, ...]:
     return tuple(name for name in names if name in keyword)
 
 
+def picked_attrs(values: dict, names: tuple[str, ...]) -> dict:
+    """Those that a rule takes by keyword; lists are its own, and no other call sees a change."""
+    return {name: copy.deepcopy(values[name]) for name in names}
+
+
+def refuse_no_function(name: str, rule) -> None:
+    """GR007 for what cannot be called, and for a class, whose call makes an object."""
+    if isinstance(rule, type) or not callable(rule):
+        what = f"the class {rule.__name__}" if isinstance(rule, type) else type(rule).__name__
+        raise _errors.make("GR007", f"{name}: a bprop is a function, {what} was given")
+
+
+def refuse_other_order(name: str, rule, inputs: list[str]) -> None:
+    """GR007 for parameters of which the names say another order than they are given in.
+
+    inputs: the operator's, "" for one without a name.
+    """
+    try:
+        parameters = inspect.signature(rule).parameters.values()
+    except (TypeError, ValueError):
+        return
+    given = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    due = [*inputs, "out", "dout"]
+    for i, parameter in enumerate(given[: len(due)]):
+        if parameter in due and due.index(parameter) != i:
+            raise _errors.make(
+                "GR007",
+                f"{name}: the bprop calls its parameter {i + 1} {parameter}, and it is given "
+                f"{due[i] or f'input {i + 1}'} there; write def bprop({', '.join(_named(due))})",
+            )
+
+
+def _named(due: list[str]) -> list[str]:
+    return [each or f"x{i + 1}" for i, each in enumerate(due)]
+
+
 def check_signature(op, rule) -> None:
     """GR007 when the rule cannot be called as (inputs..., out, dout)."""
-    if not callable(rule):
-        raise _errors.make(
-            "GR007", f"{op.name}: a bprop is a function, {type(rule).__name__} was given"
-        )
+    refuse_no_function(op.name, rule)
     try:
         signature = inspect.signature(rule)
     except (TypeError, ValueError):
@@ -57,6 +91,7 @@ def check_signature(op, rule) -> None:
             f"write def bprop({', '.join(names)}, out, dout{attrs})"
             f"{', of the attributes those that it needs' if attrs else ''}",
         ) from None
+    refuse_other_order(op.name, rule, names)
 
 
 def replaced(rule, bound) -> str:

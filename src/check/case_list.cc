@@ -44,6 +44,13 @@ int64_t ElementsOf(const Case& c) {
   return elements;
 }
 
+bool HasEmpty(const Case& c) {
+  for (const auto& list : c.shapes)
+    for (const Shape& shape : list)
+      if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;
+  return false;
+}
+
 CaseList::CaseList(const OpwrightOpDef& def) : def_(def) {
   for (int32_t i = 0; i < def.num_inputs; ++i) {
     const OpwrightParamDef& param = *def.inputs[i];

@@ -20,6 +20,10 @@ Sizes MultipleSizes();
 
 int64_t LargestOf(const Case& c);  // of its tensors, in elements
 int64_t ElementsOf(const Case& c);  // of all of them
+bool HasEmpty(const Case& c);  // one of them
+
+// Elements of a tensor of which differences take long.
+constexpr int64_t kMany = 1000;
 
 class CaseList {
  public:
@@ -34,6 +38,14 @@ class CaseList {
     const size_t known = cases_.size();
     Add(sizes, forms);
     if (cases_.size() > known) cases_.back().long_axis = cases_.back().samples_few = true;
+  }
+  // Of a large one a few elements are compared. It may be refused.
+  void AddSampled(const Sizes& sizes) {
+    const size_t known = cases_.size();
+    Add(sizes);
+    if (cases_.size() == known) return;
+    cases_.back().samples_few = LargestOf(cases_.back()) > kMany;
+    cases_.back().sought = true;
   }
   void AddAlone(const Sizes& sizes, int32_t attr) { Add(sizes, Values::kNormal, {}, attr); }
 

@@ -209,6 +209,37 @@ void AddLongAxes(CaseList* list) {
   }
 }
 
+// Each axis alone is one that blocks and vectors divide, which is what loops have a branch for;
+// then the last ones together.
+void AddWholeBlocks(CaseList* list) {
+  constexpr int64_t kBlocks = 128;
+  const int32_t axes = list->def().num_symbols;
+  const Sizes distinct = DistinctSizes();
+  for (int32_t s = 0; s < std::min(axes, 4); ++s) {
+    Sizes sizes = distinct;
+    sizes.symbols[static_cast<size_t>(s)] = kBlocks;
+    list->AddSampled(sizes);
+  }
+  Sizes sizes = distinct;
+  for (const size_t place : LastUnknown(list->def())) {
+    if (place >= sizes.unknown.size()) continue;
+    sizes.unknown[place] = kBlocks;
+    list->AddSampled(sizes);
+    sizes.unknown[place] = distinct.unknown[place];
+  }
+  for (const Shape& any : {Shape{3, kBlocks}, Shape{kBlocks, 3}}) {
+    sizes.any = any;
+    list->AddSampled(sizes);
+  }
+  sizes.any = {32, kBlocks};
+  sizes.leading = {16};
+  for (int32_t s = std::max(0, axes - 2); s < axes; ++s)
+    sizes.symbols[static_cast<size_t>(s)] = s + 1 < axes ? 32 : 64;
+  sizes.unknown[0] = 64;
+  sizes.unknown[1] = 32;
+  list->AddSampled(sizes);
+}
+
 void AddOrdinary(CaseList* list) {
   const Sizes sizes = DistinctSizes();
   list->Add(sizes);
@@ -230,6 +261,7 @@ void AddOrdinary(CaseList* list) {
   AddEmpty(list);
   AddLarge(list);
   AddLongAxes(list);
+  AddWholeBlocks(list);
   list->Add(sizes, Values::kSomeZeros);
   list->Add(sizes, Values::kOneZero);
   list->Add(sizes, Values::kWide);

@@ -20,7 +20,7 @@ struct Case {
   int32_t alone = -1;  // the attribute that alone has its second value; -1: by turns
   // These second values and no others.
   std::optional<SecondValues> fixed;
-  // One of several that are tried until one is taken: a refusal says nothing.
+  // It may well be refused, which then says nothing.
   bool sought = false;
   // Of zeros, or of one element where the operator has cases of more: a gradient that is right here
   // is not right for that.

@@ -24,6 +24,10 @@ constexpr double kSpreads = 4;
 // In units of the last place of the largest: rounding takes results to both sides, and those of a
 // 16-bit float no further than this to one side at each move.
 constexpr double kSteady = 4;
+// Results of the size of the operator's others, up to this, may be what is left of terms of that
+// size: those of a 16-bit float are compared more closely, since less else is known of them.
+constexpr double kUsual = 4;
+constexpr double kUsualNarrow = 0.25;
 // Where the worst elements differ by no more than clamps explain, so do the others.
 constexpr size_t kMostClamped = 12;
 
@@ -69,6 +73,7 @@ struct Comparison {
   Trial other;
   const bool one_sign;  // the gradients of the outputs are positive, as the inputs are
   const double epsilon = std::max(Epsilon(own.LeastFloat()), Epsilon(other.LeastFloat()));
+  const bool narrow = epsilon > 1e-5;
   const std::string reference = DTypeName(other.LeastFloat());
   // The other column's, with values that were nudged. How far its results go shows how far rounding
   // takes those of an ill-conditioned operator.
@@ -103,13 +108,13 @@ void Comparison::Compare(const Array& got, const Array& expected, const std::vec
   if (!IsFloat(got.dtype)) return;
   // Of values as large as the operator's results elsewhere, whatever this one is: it may be a
   // difference of such.
-  const double scale = std::max(std::min(0.25, size), expected.Largest());
+  const double scale = std::max(std::min(narrow ? kUsualNarrow : kUsual, size), expected.Largest());
   // In units of the last place; rounding errors of a sum grow with the root of its length, and sums
   // of 16-bit floats are due in float32 at least.
   const double least = 4 * std::min(epsilon, Epsilon(kFloat32)) * std::sqrt(terms) * scale +
                        4 * SmallestPositive(own.LeastFloat());
   const double rounding = 16 * epsilon * scale + least;
-  const bool narrow = epsilon > 1e-5;
+  const double largest = LargestFinite(got.dtype);
   std::vector<std::pair<int64_t, Difference>> off;
   for (int64_t k = 0; k < got.size(); ++k) {
     const double a = got.Get(k);
@@ -117,7 +122,7 @@ void Comparison::Compare(const Array& got, const Array& expected, const std::vec
     const double moved = spread[static_cast<size_t>(k)];
     const double tolerance = rounding + kSpreads * (moved + jitter.RangeOf(k));
     // What it is made of may not fit where it is itself large.
-    const double most = LargestFinite(got.dtype) / (std::isfinite(a) ? 1 : 16);
+    const double most = std::isfinite(a) ? largest : narrow ? largest / 16 : std::sqrt(largest);
     if (!std::isfinite(b) || !std::isfinite(tolerance) || std::fabs(b) > most) continue;
     const double error = std::isfinite(a) ? std::fabs(a - b) : INFINITY;
     const double steady = kSteady * epsilon * scale + least + moved;
@@ -208,8 +213,13 @@ void Comparison::CompareGradients() {
     if (trial.Backward(cotangents, gradients).ok())
       at_others_gradients.push_back(std::move(gradients));
   }
+  // What cancels in a gradient may be as large as the outputs times their gradients.
+  double through = 0;
+  for (size_t o = 0; o < cotangents.size() && !narrow; ++o)
+    for (size_t k = 0; k < cotangents[o].size(); ++k)
+      through = std::max(through, cotangents[o][k].Largest() * other.outputs[o][k].Largest());
   for (const Wanted& w : own.wanted()) {
-    double size = At(expected, w).Largest();
+    double size = std::max(through, At(expected, w).Largest());
     for (const ArrayLists& gradients : at_others_gradients)
       size = std::max(size, At(gradients, w).Largest());
     std::vector<double> spread(static_cast<size_t>(At(expected, w).size()));

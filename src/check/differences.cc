@@ -94,8 +94,19 @@ double Differences::FloorOf(size_t cotangent) const {
          largest;
 }
 
+// What the last place of an output hides at steps of one, as a weight of a softmax that is nearly
+// zero.
+double Differences::HiddenOf(size_t cotangent) const {
+  double hidden = 0;
+  for (size_t j = 0; j < own_.noise.size(); ++j)
+    if (std::isfinite(own_.noise[j]))
+      hidden = std::max(hidden, std::fabs(cotangents_[cotangent][j]) * own_.noise[j]);
+  return hidden;
+}
+
 Measure Differences::MeasureOf(size_t wanted, size_t cotangent) const {
-  return {ScaleOf(wanted, cotangent), 0, FloorOf(cotangent), trial_.LeastFloat()};
+  return {ScaleOf(wanted, cotangent), 0, FloorOf(cotangent), HiddenOf(cotangent),
+          trial_.LeastFloat()};
 }
 
 Judgement Differences::JudgeElement(size_t wanted, size_t cotangent, size_t k,

@@ -28,6 +28,7 @@ class Differences {
   bool MakeGradients();
   double ScaleOf(size_t wanted, size_t cotangent) const;
   double FloorOf(size_t cotangent) const;
+  double HiddenOf(size_t cotangent) const;
   // But for the noise, which each element has its own of.
   Measure MeasureOf(size_t wanted, size_t cotangent) const;
   Judgement JudgeElement(size_t wanted, size_t cotangent, size_t k, Measure measure) const;

@@ -58,7 +58,8 @@ Judgement Judge(const Slope& slope, double got, const Measure& m) {
   const bool hidden =
       finite && judged.error > judged.tolerance &&
       (judged.error <= judged.tolerance + kNoise * slope.floor ||
-       std::fabs(got - slope.before) <= judged.tolerance + kNoise * slope.before_noise);
+       std::fabs(got - slope.before) <= judged.tolerance + kNoise * slope.before_noise ||
+       std::max(size, std::fabs(got)) <= m.hidden);
   // What the plain difference gives too is as good as decided.
   const double off = std::fabs(got - slope.value);
   const double allowed = Allowed(std::fabs(slope.value), slope.noise + m.noise, slope, m);

@@ -23,6 +23,7 @@ struct Measure {
   double scale = 0;  // the largest slope of the whole gradient
   double noise = 0;  // of the gradient's element
   double floor = 0;  // what rounding leaves of a gradient that is zero
+  double hidden = 0;  // a slope that small moves no output's last place
   OpwrightDType dtype = {};  // the least precise
 };
 

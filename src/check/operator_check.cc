@@ -33,7 +33,7 @@ constexpr int kMostSlow = 2;
 // Accepted cases that are run again for one value of an attribute.
 constexpr size_t kMostAgain = 8;
 // With a tensor of more elements than that a smaller one is tried first.
-constexpr int64_t kMany = 5000;
+constexpr int64_t kTooMany = 5000;
 
 class OperatorCheck {
  public:
@@ -145,7 +145,7 @@ class OperatorCheck {
     if (tally_.attrs.IsMetOften(value) || !MayGoOn()) return;
     Case c = known.c;
     c.fixed = known.second;
-    if (LargestOf(c) > kMany) {
+    if (LargestOf(c) > kTooMany) {
       const int times = tally_.attrs.Times(value);
       (void)RunWithin(columns, SmallerCase(def(), c), known.seed, shared);
       if (tally_.attrs.Times(value) > times || !MayGoOn()) return;
@@ -156,15 +156,30 @@ class OperatorCheck {
 
   uint64_t SeedOf(size_t number) const { return options_.seed * 1000003 + number; }
 
-  // The smallest case after the largest, and the other way round: each child so far has met one
-  // size only.
+  // Each child so far has met one size only, and one value of each attribute: the smallest case
+  // after the largest, and the other way round, also the smallest without an empty tensor, which
+  // may be the first whose backward kernel is called; and one after itself with other values.
   void RunAfterOthers(const Columns& columns, void* shared) {
+    if (known_.empty()) return;
     const auto [least, most] = std::minmax_element(known_.begin(), known_.end(), &HasFewer);
-    if (least == most || !HasFewer(*least, *most)) return;
-    for (const auto& [before, after] : {std::pair(*least, *most), std::pair(*most, *least)})
-      if (ended_ == 0)
-        RunKnown(columns, after, shared,
-                 [&](Recorder* recorder) { RunAfter(op_, columns, before, after, recorder); });
+    const auto small = std::min_element(known_.begin(), known_.end(), &HasFewerAndSome);
+    for (const Known& each : {*least, *small}) {
+      RunAfterOther(columns, each, *most, shared);
+      RunAfterOther(columns, *most, each, shared);
+      if (small == least) break;
+    }
+    Known other = known_[0];
+    other.second.which ^= ~uint64_t{0};
+    if (!AttrsWithSecond(def()).empty()) RunAfterOther(columns, other, known_[0], shared);
+  }
+
+  void RunAfterOther(const Columns& columns, const Known& before, const Known& after,
+                     void* shared) {
+    const bool alike =
+        before.c.shapes == after.c.shapes && before.second.which == after.second.which;
+    if (ended_ > 0 || alike) return;
+    RunKnown(columns, after, shared,
+             [&](Recorder* recorder) { RunAfter(op_, columns, before, after, recorder); });
   }
 
   // The first case is of an ordinary size, which a call goes through while it is counted.
@@ -175,6 +190,11 @@ class OperatorCheck {
   }
 
   static bool HasFewer(const Known& a, const Known& b) { return ElementsOf(a.c) < ElementsOf(b.c); }
+
+  // Those with an empty tensor come last.
+  static bool HasFewerAndSome(const Known& a, const Known& b) {
+    return std::pair(HasEmpty(a.c), ElementsOf(a.c)) < std::pair(HasEmpty(b.c), ElementsOf(b.c));
+  }
 
   // Of a slow operator, as far as there is time.
   void RunKnown(const Columns& columns, const Known& known, void* shared,

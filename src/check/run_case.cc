@@ -222,7 +222,10 @@ void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed,
 
 void RunAfter(Operator& op, const Columns& columns, const Known& before, const Known& after,
               Recorder* recorder) {
-  const std::string when = "after a call with " + CaseText(op.def(), columns.column, before.c);
+  const std::string values = SecondValuesText(op.def(), before.second);
+  const std::string when =
+      StrCat("after a call with ", CaseText(op.def(), columns.column, before.c),
+             values.empty() ? "" : "; ", values);
   recorder->SetTried(after.c.values, after.second, SecondValuesText(op.def(), after.second));
   recorder->Stage("forward, with other shapes");
   Trial other(op, columns.column, before.c, before.seed, before.second);

@@ -55,7 +55,7 @@ def of_operator(op, rule: Rule | None, attrs: dict):
         forms = forms_of(function, count)
         if rule.attrs:
             values = {attr.name: attr.default for attr in op.definition.attrs} | attrs
-            function = _wrap.with_attrs(function, {name: values[name] for name in rule.attrs})
+            function = _wrap.with_attrs(function, _bprop.picked_attrs(values, rule.attrs))
         return _checked(
             op.name,
             function,
@@ -82,10 +82,7 @@ def of_function(name: str, rule):
 
 def _inputs_of(name: str, rule) -> int:
     """How many inputs a rule is for: its parameters but out and dout."""
-    if not callable(rule):
-        raise _errors.make(
-            "GR007", f"{name}: a bprop is a function, {type(rule).__name__} was given"
-        )
+    _bprop.refuse_no_function(name, rule)
     try:
         parameters = list(inspect.signature(_called(rule)).parameters.values())
     except (TypeError, ValueError):
@@ -108,6 +105,7 @@ def _inputs_of(name: str, rule) -> int:
             f"{name}: the bprop takes ({words}); due are the inputs, out and dout: "
             "def bprop(x, out, dout)",
         )
+    _bprop.refuse_other_order(name, _called(rule), [""] * (len(due) - 2))
     return len(due) - 2
 
 

@@ -8,10 +8,12 @@ import ast
 import functools
 import inspect
 import os
+import sys
 import types
 from collections.abc import Mapping
 
 import mindspore as ms
+import numpy as np
 
 from opwright import _errors
 from opwright.mindspore import _rule_source as source
@@ -21,6 +23,7 @@ from opwright.mindspore._statements import PLAIN, Fault
 _METHODS = ("asnumpy",)
 _NOT_USERS = (
     os.path.dirname(ms.__file__) + os.sep,
+    os.path.dirname(np.__file__) + os.sep,
     os.path.dirname(os.path.dirname(__file__)) + os.sep,
 )
 
@@ -36,7 +39,7 @@ def refuse_python_only(
     seen = set()
     while waiting:
         function, tree = waiting.pop()
-        if function in seen or function.__code__.co_filename.startswith(_NOT_USERS):
+        if function in seen or not _is_users(function):
             continue
         seen.add(function)
         scope = source.scope_of(function)
@@ -49,10 +52,14 @@ def refuse_python_only(
             or _statements.syntax(tree, scope)
             or _named_tuple(called)
             or _own_parameter(tree, owner)
+            or _binds_own(tree, scope, owner)
             or _statements.name_after_loop(function, tree)
         )
         if fault is None and function is code.function:
+            _refuse_writes(op, code, tree, attrs)
             fault = _statements.on_tensors(code, tree, attrs)
+        elif fault is None:
+            fault = _statements.on_tensors(source.Code(function), tree, is_called=True)
         if fault is not None:
             what, cure = fault
             by = "" if function is code.function else f" calls {function.__name__}, which"
@@ -63,6 +70,26 @@ def refuse_python_only(
             )
         for each in (*filter(_is_plain, called), *source.own_methods(tree, scope, owner)):
             waiting.append((each, source.tree_of(each)))
+
+
+def _is_users(function: types.FunctionType) -> bool:
+    return (
+        not function.__code__.co_filename.startswith(_NOT_USERS)
+        and (function.__module__ or "").split(".")[0] not in sys.stdlib_module_names
+    )
+
+
+def _refuse_writes(op: str, code: source.Code, tree: ast.AST, attrs: tuple[str, ...]) -> None:
+    """GR009 for a rule that writes into what it is given: in PyNative mode it is the caller's."""
+    found = _statements.written_to(tree, set(code.parameters) - set(attrs))
+    if found is None:
+        return
+    name, line = found
+    raise _errors.make(
+        "GR009",
+        f"{op}: the bprop {code.name} writes into {name} at line {line}, which it was only "
+        "lent; compute a new tensor",
+    )
 
 
 def refuse_parameters_of(op: str, rule: functools.partial) -> None:
@@ -110,6 +137,16 @@ def _own_parameter(tree: ast.AST, owner) -> Fault | None:
             continue
         if isinstance(getattr(owner, node.attr, None), ms.Parameter):
             return f"uses the Parameter self.{node.attr}, no input of the operator", PLAIN
+    return None
+
+
+def _binds_own(tree: ast.AST, scope: Mapping, owner) -> Fault | None:
+    """A rule's own object that it changes: where that holds a tensor MindSpore ends the process."""
+    if owner is None:
+        return None
+    for node in source.live_nodes(tree, scope, owner):
+        if source.is_of_self(node) and isinstance(node.ctx, ast.Store):
+            return f"binds self.{node.attr} at line {node.lineno}", "keep it outside of the rule"
     return None
 
 

@@ -183,7 +183,7 @@ def called_in(tree: ast.AST, scope: Mapping, owner=None) -> list:
     return [
         value_of(scope, node.func)
         for node in live_nodes(tree, scope, owner)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if isinstance(node, ast.Call)
     ]
 
 

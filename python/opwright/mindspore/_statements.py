@@ -35,7 +35,9 @@ _SYNTAX = {
     ast.AsyncWith: "async",
 }
 _LOOPS = (ast.For, ast.While)
-_LIST_METHODS = ("extend", "insert", "pop", "reverse")
+# Those that compiled modes run while they compile, or end the process by.
+_LIST_METHODS = ("clear", "extend", "insert", "pop", "remove", "reverse", "sort")
+_ON_LISTS_ALONE = ("extend", "insert", "reverse")
 _TO_PYTHON = ("tolist", "numpy")
 _COMPUTE = "compute with mindspore.ops"
 _NAMES = "give each a name of its own"
@@ -95,24 +97,26 @@ def name_after_loop(function: types.FunctionType, tree: ast.AST) -> Fault | None
     return None
 
 
-def on_tensors(rule: source.Code, tree: ast.AST, attrs: Collection[str]) -> Fault | None:
+def on_tensors(
+    rule: source.Code, tree: ast.AST, attrs: Collection[str] = (), *, is_called: bool = False
+) -> Fault | None:
     """What a rule does with tensors, or with lists and dicts of them.
 
-    attrs: the parameters that are attributes.
+    attrs: the parameters that are attributes. In a function that a rule calls nothing is known of
+    its parameters.
     """
-    inputs = [name for name in rule.parameters if name not in attrs]
+    inputs = () if is_called else [name for name in rule.parameters if name not in attrs]
     tensors = Tensors(rule, tree, inputs)
     code = rule.function.__code__
     own = {*code.co_varnames, *code.co_cellvars}
     local = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
     for node in _compiled(tree, tensors):
-        fault = _dict(node, tensors)
+        fault = _dict(node, tensors) or _changes_list(node, tensors, attrs)
         if fault is None and isinstance(node, ast.Call):
             called = _meant(tensors.scope, node.func)
             fault = (
-                _of_list(node, tensors)
-                or _with_tensors(node, called, tensors)
-                or _with_items(node, called, inputs)
+                _with_tensors(node, called, tensors)
+                or _with_items(node, called, inputs, own)
                 or _maps(node, called, own, local)
             )
         if fault is not None:
@@ -135,17 +139,61 @@ def _dict(node: ast.AST, tensors: Tensors) -> Fault | None:
     return None
 
 
-def _of_list(node: ast.Call, tensors: Tensors) -> Fault | None:
-    """A method that compiled modes run on numbers only: MindSpore ends the process."""
-    match node.func:
-        case ast.Attribute(value=ast.Name(id=name), attr=attr) if (
-            attr in _LIST_METHODS and name in tensors.lists
-        ):
-            return (
-                f"calls {name}.{attr}() on a list of tensors",
-                f"use append, or {name} = {name} + [...]",
-            )
+def written_to(tree: ast.AST, names: Collection[str]) -> tuple[str, int] | None:
+    """Which of the names a function writes into by a subscript, and at which line."""
+    definition = source.definition_of(tree)
+    nodes = [] if definition is None else source.own_nodes(definition)
+    names = set(names) - source.bound_names(nodes)
+    for node in nodes:
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()) if name in names:
+                return name, node.lineno
     return None
+
+
+def _changes_list(node: ast.AST, tensors: Tensors, attrs: Collection[str]) -> Fault | None:
+    """In place: MindSpore ends the process, or the next compilation sees the change. What is made
+    of a shape is a list of numbers, which compiles."""
+    match node:
+        case ast.AugAssign(target=ast.Name(id=name), value=ast.List()) if name in attrs:
+            return f"adds to the attribute {name}", f"write [*{name}, ...]"
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
+            values = tensors.bindings.get(name, ())
+            before = [value for value in values if value.lineno <= node.lineno]
+            made = max(before, key=lambda value: value.lineno, default=None)
+        case _:
+            return None
+    of_attribute = name in attrs if made is None else _is_list_of(made, attrs)
+    if attr == "append" and of_attribute:
+        return f"appends to the attribute {name}", f"write [*{name}, ...]"
+    if attr not in _LIST_METHODS or _is_list_of_shape(made):
+        return None
+    if attr in _ON_LISTS_ALONE or _is_list(made) or of_attribute:
+        return f"calls {name}.{attr}()", f"write {name} = {name} + [...], or a slice of it"
+    return None
+
+
+def _is_list_of(node: ast.expr, names: Collection[str]) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="list"), args=[ast.Name(id=name)]):
+            return name in names
+    return False
+
+
+def _is_list(node: ast.expr | None) -> bool:
+    match node:
+        case ast.List() | ast.ListComp() | ast.Call(func=ast.Name(id="list")):
+            return True
+        case ast.BinOp(left=left, right=right):
+            return _is_list(left) or _is_list(right)
+    return False
+
+
+def _is_list_of_shape(node: ast.expr | None) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="list"), args=[ast.Attribute(attr="shape")]):
+            return True
+    return False
 
 
 def _with_tensors(node: ast.Call, called, tensors: Tensors) -> Fault | None:
@@ -163,13 +211,16 @@ def _with_tensors(node: ast.Call, called, tensors: Tensors) -> Fault | None:
     return None
 
 
-def _with_items(node: ast.Call, called, inputs: Collection[str]) -> Fault | None:
+def _with_items(
+    node: ast.Call, called, inputs: Collection[str], own: Collection[str]
+) -> Fault | None:
     """Of tensors or of what is known of them: only constants compile."""
-    if source.names_in(node).isdisjoint(inputs):
-        return None
-    if called is reversed:
+    names = source.names_in(node)
+    if called is reversed and not names.isdisjoint(inputs):
         return "calls reversed", "write the items in that order"
-    return ("calls reduce", "write a loop") if called is functools.reduce else None
+    if called is functools.reduce and not names.isdisjoint(own):
+        return "calls reduce", "write a loop"
+    return None
 
 
 def _maps(node: ast.Call, called, own: Collection[str], local: Mapping) -> Fault | None:

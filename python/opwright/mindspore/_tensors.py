@@ -50,13 +50,12 @@ class Tensors:
         self.scope = source.scope_of(code.function)
         definition = source.definition_of(tree)
         self.nodes = [] if definition is None else source.own_nodes(definition)
-        bindings = self._bindings()
+        bindings = self.bindings = self._bindings()
         # A parameter that is none is bound by the call as well.
         self.names |= bindings.keys() - code.all_parameters
         self._narrow(bindings)
-        made = {name for name, values in bindings.items() if values and all(map(_is_list, values))}
         for node in self.nodes:
-            self._find_lists(node, made)
+            self._find_lists(node)
 
     def _bindings(self) -> dict[str, list[ast.expr]]:
         """Each name with all that it is bound to; with nothing where a value does not tell it."""
@@ -84,7 +83,7 @@ class Tensors:
                 if not values or not all(map(self.sure, values)):
                     self.names.discard(name)
 
-    def _find_lists(self, node: ast.AST, made: set[str]) -> None:
+    def _find_lists(self, node: ast.AST) -> None:
         match node:
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=args))
@@ -96,7 +95,7 @@ class Tensors:
                     func=ast.Attribute(value=ast.Name(id=name), attr="extend"),
                     args=[ast.List(elts=args) | ast.Tuple(elts=args)],
                 )
-            ) if name in made and any(map(self.sure, args)):
+            ) if any(map(self.sure, args)):
                 self.lists.add(name)
 
     def without(self, names: set[str]) -> Tensors:
@@ -157,12 +156,3 @@ class Tensors:
             and node.func.attr in names
             and self.sure(node.func.value)
         )
-
-
-def _is_list(node: ast.expr) -> bool:
-    match node:
-        case ast.List() | ast.ListComp():
-            return True
-        case ast.BinOp(op=ast.Add(), left=left, right=right):
-            return _is_list(left) or _is_list(right)
-    return False

@@ -242,7 +242,7 @@ def _by_rule(op: Operator, rule, ctx, given, results, grads, needs):
         outs.append(group if param.kind == DYNAMIC else group[0])
         douts.append(filled if param.kind == DYNAMIC else filled[0])
     single = len(definition.outputs) == 1
-    attrs = {name: ctx.attrs[name] for name in _bprop.keyword_attrs(op, rule)}
+    attrs = _bprop.picked_attrs(ctx.attrs, _bprop.keyword_attrs(op, rule))
     if is_dynamo_compiling():  # compiled autograd, which traces the rule itself
         inputs, outs, douts = (_lent.copies(every) for every in (inputs, outs, douts))
     lent = _lent.named(definition, inputs, outs, douts)

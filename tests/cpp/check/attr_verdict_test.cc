@@ -79,7 +79,7 @@ const std::string& Library() {
 }
 
 TEST(AttrVerdict, IsUndecidedWhereNoCallTookTheDefault) {
-  for (uint64_t seed = 0; seed < 2; ++seed) {
+  for (uint64_t seed = 0; seed < Times(2); ++seed) {
     const OperatorReport op = CheckOne(Library(), "not_default", 60, seed);
     EXPECT_EQ(op.verdict, Verdict::kUndecided) << TextOf(op);
     const Finding* const finding = FindingOf(op, "CK024");
@@ -89,7 +89,7 @@ TEST(AttrVerdict, IsUndecidedWhereNoCallTookTheDefault) {
 }
 
 TEST(AttrVerdict, NamesAnAttributeWhereTheSameShapesAreRightWithoutIt) {
-  for (uint64_t seed = 0; seed < 4; ++seed) {
+  for (uint64_t seed = 0; seed < Times(4); ++seed) {
     const OperatorReport rows = CheckOne(Library(), "many_rows", 60, seed);
     const GradientRow* const bias = RowOf(rows, "b");
     ASSERT_NE(bias, nullptr);

@@ -138,7 +138,7 @@ const std::string& Library() {
 
 TEST(BfloatColumns, ThatAreOffAloneAreFoundAtEverySeed) {
   for (const Narrow& narrow : Operators())
-    for (uint64_t seed = 0; seed < 4 && !narrow.right; ++seed) {
+    for (uint64_t seed = 0; seed < Times(4) && !narrow.right; ++seed) {
       const OperatorReport op = CheckOne(Library(), narrow.op, 60, seed);
       EXPECT_NE(FindingOf(op, "CK016"), nullptr) << "seed " << seed << "\n" << TextOf(op);
     }
@@ -146,7 +146,7 @@ TEST(BfloatColumns, ThatAreOffAloneAreFoundAtEverySeed) {
 
 TEST(BfloatColumns, ThatOnlyRoundAreRight) {
   for (const Narrow& narrow : Operators())
-    for (uint64_t seed = 0; seed < 4 && narrow.right; ++seed) {
+    for (uint64_t seed = 0; seed < Times(4) && narrow.right; ++seed) {
       const OperatorReport op = CheckOne(Library(), narrow.op, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kRight) << "seed " << seed << "\n" << TextOf(op);
       EXPECT_TRUE(op.findings.empty()) << "seed " << seed << "\n" << TextOf(op);

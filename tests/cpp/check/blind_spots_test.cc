@@ -58,14 +58,14 @@ const std::string& Library() {
 class BlindSpots : public testing::TestWithParam<std::string> {};
 
 TEST_P(BlindSpots, AWrongGradientIsFound) {
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = 1; seed <= Times(4); ++seed) {
     const OperatorReport op = CheckOne(Library(), GetParam() + "_wrong", 60, seed);
     EXPECT_EQ(op.verdict, Verdict::kWrong) << "seed " << seed << "\n" << TextOf(op);
   }
 }
 
 TEST_P(BlindSpots, ARightOnePasses) {
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = 1; seed <= Times(4); ++seed) {
     const OperatorReport op = CheckOne(Library(), GetParam() + "_right", 60, seed);
     EXPECT_EQ(op.verdict, Verdict::kRight) << "seed " << seed << "\n" << TextOf(op);
     EXPECT_TRUE(op.findings.empty()) << "seed " << seed << "\n" << TextOf(op);

@@ -81,7 +81,7 @@ const std::string& Library() {
 
 TEST(Clamps, WhoseBoundIsRoundedAreRight) {
   for (const char* name : {"log_clamped", "entropy"})
-    for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (uint64_t seed = 1; seed <= Times(4); ++seed) {
       const OperatorReport op = CheckOne(Library(), name, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
     }
@@ -89,7 +89,7 @@ TEST(Clamps, WhoseBoundIsRoundedAreRight) {
 
 TEST(Clamps, OfAnotherBoundOrPlateauAreFound) {
   for (const char* name : {"bound_off", "plateau_off"})
-    for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (uint64_t seed = 1; seed <= Times(4); ++seed) {
       const OperatorReport op = CheckOne(Library(), name, 60, seed);
       EXPECT_NE(FindingOf(op, "CK016"), nullptr) << TextOf(op);
     }

@@ -92,7 +92,7 @@ const std::string& Library() {
 
 TEST(InfiniteSlopes, AnInfiniteGradientIsRightAndAFiniteOneLeftOut) {
   for (const char* name : {"cube_root", "cube_root_finite", "signed_root"})
-    for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (uint64_t seed = 1; seed <= Times(4); ++seed) {
       const OperatorReport op = CheckOne(Library(), name, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
     }
@@ -100,7 +100,7 @@ TEST(InfiniteSlopes, AnInfiniteGradientIsRightAndAFiniteOneLeftOut) {
 
 TEST(InfiniteSlopes, OfTheOtherSignOrOffElsewhereAreWrong) {
   for (const char* name : {"cube_root_sign", "cube_root_off", "steep_infinite"})
-    for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (uint64_t seed = 1; seed <= Times(4); ++seed) {
       const OperatorReport op = CheckOne(Library(), name, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kWrong) << TextOf(op);
     }

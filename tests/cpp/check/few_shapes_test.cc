@@ -115,7 +115,7 @@ const std::string& Library() {
 }
 
 TEST(FewShapes, MeetBothValuesOfAnAttributeAtEverySeed) {
-  for (uint64_t seed = 1; seed <= 4; ++seed)
+  for (uint64_t seed = 1; seed <= Times(4); ++seed)
     for (const std::string name : {"glu", "heads", "large"}) {
       const OperatorReport right = CheckOne(Library(), name + "_right", 60, seed);
       EXPECT_EQ(right.verdict, Verdict::kRight) << TextOf(right);

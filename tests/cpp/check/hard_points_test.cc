@@ -319,7 +319,7 @@ TEST(HardPoints, AQuotientOfAProductIsFoundAtItsZero) {
 }
 
 TEST(HardPoints, WhatBlocksLeaveOverIsCompared) {
-  for (uint64_t seed = 1; seed <= 5; ++seed) {
+  for (uint64_t seed = 1; seed <= Times(5); ++seed) {
     const OperatorReport op = CheckOne(Library(), "blocks", 60, seed);
     EXPECT_FALSE(RowOf(op, "x")->right) << "seed " << seed << "\n" << TextOf(op);
   }

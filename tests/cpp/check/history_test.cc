@@ -18,17 +18,19 @@ constexpr const char* kSource = R"cc(
   }
   OPWRIGHT_FUNCTION(scales_by_first, ScalesByFirst)
 
+  // So much that what lies beyond belongs to nobody.
+  constexpr int64_t kEach = 512;
+
   template <class T>
   void Through(T* scratch, View<const T> x, View<T> y) {
-    for (int64_t i = 0; i < x.Size(); ++i) scratch[i] = x.Data()[i];
-    for (int64_t i = 0; i < x.Size(); ++i) y.Data()[i] = scratch[x.Size() - 1 - i];
+    for (int64_t i = 0; i < x.Size(); ++i) scratch[i * kEach] = x.Data()[i];
+    for (int64_t i = 0; i < x.Size(); ++i) y.Data()[i] = scratch[(x.Size() - 1 - i) * kEach];
   }
 
   template <class T>
   void ScratchOfFirst(View<const T> x, View<T> y) {
-    thread_local T* const scratch = static_cast<T*>(malloc(x.Size() * sizeof(T)));
+    thread_local T* const scratch = static_cast<T*>(malloc(x.Size() * kEach * sizeof(T)));
     Through(scratch, x, y);
-    free(malloc(100000));
   }
   OPWRIGHT_FUNCTION(scratch_of_first, ScratchOfFirst)
 
@@ -36,7 +38,7 @@ constexpr const char* kSource = R"cc(
   void ScratchThatGrows(View<const T> x, View<T> y) {
     thread_local T* scratch = nullptr;
     thread_local int64_t room = 0;
-    if (x.Size() > room) scratch = static_cast<T*>(realloc(scratch, x.Size() * sizeof(T)));
+    if (x.Size() > room) scratch = static_cast<T*>(realloc(scratch, x.Size() * kEach * sizeof(T)));
     if (x.Size() > room) room = x.Size();
     Through(scratch, x, y);
   }
@@ -55,6 +57,38 @@ constexpr const char* kSource = R"cc(
     for (int64_t i = 0; i < x.Size(); ++i) grad_x.Data()[i] = i < first ? 2 * grad_y.Data()[i] : 0;
   }
   OPWRIGHT_FUNCTION(twice_grad, TwiceGrad)
+
+  template <class T>
+  void RowMean(View<const T> x, View<T> y) {
+    for (int64_t i = 0; i < x.Dim(0); ++i) {
+      y(i) = 0;
+      for (int64_t j = 0; j < x.Dim(1); ++j) y(i) += x(i, j) / x.Dim(1);
+    }
+  }
+  OPWRIGHT_FUNCTION(row_mean, RowMean)
+
+  // Where x has no elements it is not called.
+  template <class T>
+  void RowMeanGrad(View<const T> x, View<const T> grad_y, View<T> grad_x) {
+    static const T share = T(1) / x.Dim(1);
+    for (int64_t i = 0; i < x.Dim(0); ++i)
+      for (int64_t j = 0; j < x.Dim(1); ++j) grad_x(i, j) = grad_y(i) * share;
+  }
+  OPWRIGHT_FUNCTION(row_mean_grad, RowMeanGrad)
+
+  // A table of the length alone.
+  template <class T>
+  void Powers(View<const T> x, View<T> y, double base) {
+    thread_local T* table = nullptr;
+    thread_local int64_t length = -1;
+    if (length != x.Size()) {
+      table = static_cast<T*>(realloc(table, (x.Size() + 1) * sizeof(T)));
+      for (int64_t i = 0; i < x.Size(); ++i) table[i] = T(base) + i;
+      length = x.Size();
+    }
+    for (int64_t i = 0; i < x.Size(); ++i) y.Data()[i] = x.Data()[i] * table[i];
+  }
+  OPWRIGHT_FUNCTION(powers, Powers)
 )cc";
 
 const std::string& Library() {
@@ -64,6 +98,13 @@ const std::string& Library() {
       metadefs.push_back(Metadef(op, {"x: -2"}, {"y: -2"}, "same(x)"));
     metadefs.push_back(Metadef("twice", {"x: -2"}, {"y: -2"}, "same(x)", "twice_grad"));
     metadefs.push_back(Metadef("twice_grad", {"x: -2", "grad_y: -2"}, {"grad_x: -2"}, "forward"));
+    const std::string x = R"(x: "m", "n")";
+    metadefs.push_back(Metadef("row_mean", {x}, {R"(y: "m")"}, "", "row_mean_grad"));
+    metadefs.push_back(Metadef("row_mean_grad", {x, R"(grad_y: "m")"}, {"grad_" + x}, "forward"));
+    metadefs.push_back(
+        WithFields(Metadef("powers", {"x: -2"}, {"y: -2"}, "same(x)"),
+                   R"(, "attr": [{"name": "base", "type": "float", "param_type": "optional", )"
+                   R"("default_value": 2.0}])"));
     return BuildLibrary("history", kSource, metadefs);
   }());
   return path;
@@ -78,6 +119,14 @@ TEST(History, ASizeThatIsKeptChangesTheResults) {
     EXPECT_NE(found->message.find("gives other results after a call with x["), std::string::npos)
         << found->message;
     EXPECT_EQ(found->kind, "keeps something of its first call");
+  }
+}
+
+TEST(History, WhatABackwardKernelOrATableKeepsChangesTheResults) {
+  for (const char* name : {"row_mean", "powers"}) {
+    const OperatorReport op = CheckOne(Library(), name);
+    EXPECT_EQ(op.verdict, Verdict::kWrong) << TextOf(op);
+    EXPECT_NE(FindingOf(op, "CK009"), nullptr) << TextOf(op);
   }
 }
 

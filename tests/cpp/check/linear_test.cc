@@ -74,7 +74,7 @@ const std::string& Library() {
 
 TEST(GradientsOfOutputs, ThatAreSmallOrLargeChangeNoFactor) {
   for (const Backward& b : NotLinear())
-    for (uint64_t seed = 0; seed < 3; ++seed) {
+    for (uint64_t seed = 0; seed < Times(3); ++seed) {
       const OperatorReport op = CheckOne(Library(), b.name, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kWrong) << TextOf(op);
       EXPECT_NE(FindingOf(op, "CK023"), nullptr) << "seed " << seed << "\n" << TextOf(op);
@@ -83,14 +83,14 @@ TEST(GradientsOfOutputs, ThatAreSmallOrLargeChangeNoFactor) {
 
 TEST(GradientsOfOutputs, AreMetAtTheSeamsOfBlocks) {
   for (const Backward& b : AtSeams())
-    for (uint64_t seed = 0; seed < 3; ++seed)
+    for (uint64_t seed = 0; seed < Times(3); ++seed)
       EXPECT_EQ(CheckOne(Library(), b.name, 60, seed).verdict, Verdict::kWrong)
           << b.name << ", seed " << seed;
 }
 
 TEST(GradientsOfOutputs, MayBeMultipliedInAnyOrder) {
   for (const Backward& b : Sound())
-    for (uint64_t seed = 0; seed < 3; ++seed) {
+    for (uint64_t seed = 0; seed < Times(3); ++seed) {
       const OperatorReport op = CheckOne(Library(), b.name, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kRight) << "seed " << seed << "\n" << TextOf(op);
     }

@@ -111,7 +111,7 @@ const std::string& Library() {
 }
 
 void Expect(const char* name, Verdict verdict, const char* id) {
-  for (uint64_t seed = 0; seed < 3; ++seed) {
+  for (uint64_t seed = 0; seed < Times(3); ++seed) {
     const OperatorReport op = CheckOne(Library(), name, 60, seed);
     EXPECT_EQ(op.verdict, verdict) << TextOf(op);
     EXPECT_EQ(op.findings.empty(), id == nullptr) << TextOf(op);

@@ -233,7 +233,7 @@ const std::string& Library() {
 }
 
 void ExpectWrong(const std::string& name, const std::string& input) {
-  for (uint64_t seed = 0; seed < 4; ++seed) {
+  for (uint64_t seed = 0; seed < Times(4); ++seed) {
     const OperatorReport op = CheckOne(Library(), name, 60, seed);
     EXPECT_EQ(op.verdict, Verdict::kWrong) << "seed " << seed << "\n" << TextOf(op);
     const GradientRow* const row = RowOf(op, input);

@@ -135,7 +135,7 @@ const std::string& Library() {
 
 TEST(Multiples, OfOtherDimensionsAndOfNumbersAreMet) {
   for (const Form& form : Forms())
-    for (uint64_t seed = 0; seed < 2; ++seed) {
+    for (uint64_t seed = 0; seed < Times(2); ++seed) {
       const OperatorReport right = CheckOne(Library(), StrCat(form.op, "_right"), 60, seed);
       EXPECT_EQ(right.verdict, Verdict::kRight) << TextOf(right);
       EXPECT_TRUE(right.findings.empty()) << TextOf(right);

@@ -120,7 +120,7 @@ const std::string& Library() {
 
 TEST(NarrowLosses, ThatAreRoundedAreRight) {
   for (const Narrow& narrow : kOperators)
-    for (uint64_t seed = 0; seed < 6 && narrow.right; ++seed) {
+    for (uint64_t seed = 0; seed < Times(6) && narrow.right; ++seed) {
       const OperatorReport op = CheckOne(Library(), narrow.op, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kRight) << "seed " << seed << "\n" << TextOf(op);
     }
@@ -128,7 +128,7 @@ TEST(NarrowLosses, ThatAreRoundedAreRight) {
 
 TEST(NarrowLosses, WithAFactorThatIsWrongAreFound) {
   for (const Narrow& narrow : kOperators)
-    for (uint64_t seed = 0; seed < 3 && !narrow.right; ++seed) {
+    for (uint64_t seed = 0; seed < Times(3) && !narrow.right; ++seed) {
       const OperatorReport op = CheckOne(Library(), narrow.op, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kWrong) << "seed " << seed << "\n" << TextOf(op);
     }

@@ -101,7 +101,7 @@ const std::string& Library() {
 
 TEST(NarrowSums, AreDueInFloat32) {
   for (const std::string name : {"squares_own", "mean_own"})
-    for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (uint64_t seed = 1; seed <= Times(4); ++seed) {
       const OperatorReport op = CheckOne(Library(), name, 60, seed);
       ASSERT_NE(FindingOf(op, "CK016"), nullptr) << TextOf(op);
     }
@@ -109,14 +109,14 @@ TEST(NarrowSums, AreDueInFloat32) {
 
 TEST(NarrowSums, RoundedOnceAreRight) {
   for (const std::string name : {"squares_single", "mean_single"})
-    for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (uint64_t seed = 1; seed <= Times(4); ++seed) {
       const OperatorReport op = CheckOne(Library(), name, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
     }
 }
 
 TEST(NarrowSums, OfStepsThatEachRoundAreRight) {
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = 1; seed <= Times(4); ++seed) {
     const OperatorReport op = CheckOne(Library(), "softmax_steps", 60, seed);
     EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
   }

@@ -168,7 +168,7 @@ TEST(PartsOfALoop, ThatShareMemoryAreFound) {
   GTEST_SKIP() << "it holds back the signals that stop a part";
 #endif
   for (const Loop& loop : Raced())
-    for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (uint64_t seed = 1; seed <= Times(4); ++seed) {
       const OperatorReport op = CheckOne(Library(), loop.op, 60, seed);
       EXPECT_NE(FindingOf(op, "CK010"), nullptr) << TextOf(op);
     }
@@ -176,7 +176,7 @@ TEST(PartsOfALoop, ThatShareMemoryAreFound) {
 
 TEST(PartsOfALoop, ThatKeepToThemselvesOrShareInTurnAreRight) {
   for (const Loop& loop : Sound())
-    for (uint64_t seed = 1; seed <= 4; ++seed) {
+    for (uint64_t seed = 1; seed <= Times(4); ++seed) {
       const OperatorReport op = CheckOne(Library(), loop.op, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
     }

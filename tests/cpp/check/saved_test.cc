@@ -68,14 +68,14 @@ const std::string& Library() {
 }
 
 TEST(SavedByForward, APermutationGoesWithItsValues) {
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = 1; seed <= Times(4); ++seed) {
     const OperatorReport op = CheckOne(Library(), "sort_rows", 60, seed);
     EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
   }
 }
 
 TEST(SavedByForward, BackwardCallsThatShareAStaticAreFound) {
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = 1; seed <= Times(4); ++seed) {
     const OperatorReport op = CheckOne(Library(), "sort_shared", 60, seed);
     EXPECT_NE(FindingOf(op, "CK010"), nullptr) << TextOf(op);
   }

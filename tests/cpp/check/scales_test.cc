@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(Scales, OfEveryScale, testing::ValuesIn(Names()),
 
 TEST(OfNarrowDTypes, StepsAreNeverCalledWrong) {
   for (const Function& fn : Stepped())
-    for (uint64_t seed = 1; seed <= std::max<uint64_t>(12, Seeds()); ++seed) {
+    for (uint64_t seed = 1; seed <= std::max(Times(12), Seeds()); ++seed) {
       const OperatorReport op = CheckOne(Library(), StrCat(fn.name, "_right"), 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kRight) << "seed " << seed << "\n" << TextOf(op);
     }

@@ -141,7 +141,7 @@ TEST(WholeCalls, ThatShareWhatIsStaticAreFound) {
   GTEST_SKIP() << "it holds back the signals that stop a call";
 #endif
   for (const Call& call : Shared())
-    for (uint64_t seed = 0; seed < 8; ++seed) {
+    for (uint64_t seed = 0; seed < Times(8); ++seed) {
       const OperatorReport op = CheckOne(Library(), call.op, 60, seed);
       EXPECT_NE(FindingOf(op, "CK010"), nullptr) << "seed " << seed << "\n" << TextOf(op);
     }
@@ -149,7 +149,7 @@ TEST(WholeCalls, ThatShareWhatIsStaticAreFound) {
 
 TEST(WholeCalls, ThatKeepSomethingForTheNextAreWrong) {
   for (const Call& call : Kept())
-    for (uint64_t seed = 0; seed < 8; ++seed) {
+    for (uint64_t seed = 0; seed < Times(8); ++seed) {
       const OperatorReport op = CheckOne(Library(), call.op, 60, seed);
       EXPECT_EQ(op.verdict, Verdict::kWrong) << "seed " << seed << "\n" << TextOf(op);
     }

@@ -83,7 +83,7 @@ const std::string& Library() {
 }
 
 TEST(Windows, OfBothValuesOfAnAttributeAreMet) {
-  for (uint64_t seed = 0; seed < 4; ++seed) {
+  for (uint64_t seed = 0; seed < Times(4); ++seed) {
     const OperatorReport right = CheckOne(Library(), "pool_right", 60, seed);
     EXPECT_EQ(right.verdict, Verdict::kRight) << TextOf(right);
     EXPECT_TRUE(right.findings.empty()) << TextOf(right);
@@ -95,7 +95,7 @@ TEST(Windows, OfBothValuesOfAnAttributeAreMet) {
 }
 
 TEST(Windows, ThatLeaveNoElementAreTold) {
-  for (uint64_t seed = 0; seed < 4; ++seed) {
+  for (uint64_t seed = 0; seed < Times(4); ++seed) {
     const OperatorReport op = CheckOne(Library(), "short_rest", 60, seed);
     EXPECT_EQ(op.verdict, Verdict::kRight) << TextOf(op);
     ASSERT_EQ(op.findings.size(), 1u) << TextOf(op);

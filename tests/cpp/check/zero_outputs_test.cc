@@ -163,7 +163,7 @@ const std::string& Library() {
 
 TEST(ZeroOutputs, AreJudgedByTheRoundingOfWhatTheyAreMadeOf) {
   for (const Zero& zero : Zeros())
-    for (uint64_t seed = 0; seed < 4; ++seed) {
+    for (uint64_t seed = 0; seed < Times(4); ++seed) {
       const OperatorReport op = CheckOne(Library(), zero.op, 60, seed);
       EXPECT_EQ(op.verdict, zero.right ? Verdict::kRight : Verdict::kWrong)
           << "seed " << seed << "\n"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import opwright
+from opwright import _bprop
 
 
 @pytest.fixture
@@ -104,3 +105,11 @@ def test_the_warning_of_a_frameworks_op_is_at_the_users_line(op, framework):
     assert [each.filename for each in seen] == [__file__]
     assert module.op(op) is op and op.python_bprop is straight, "none given: none is taken off"
     assert op(np.float32([1]), np.float32([2])).shape == (1,)
+
+
+def test_a_rule_has_lists_of_attributes_of_its_own():
+    values = {"axes": [0, 1], "rows": [[1], [2]], "scale": 2.0}
+    picked = _bprop.picked_attrs(values, ("axes", "rows"))
+    picked["axes"].append(2)
+    picked["rows"][0].clear()
+    assert values == {"axes": [0, 1], "rows": [[1], [2]], "scale": 2.0}

@@ -4,6 +4,8 @@ is refused at once, also in objects, Cells, partials and methods; what every mod
 not."""
 
 import functools
+import operator
+import types
 
 import mindspore as ms
 import numpy as np
@@ -74,6 +76,55 @@ def of_numpy(x, y, out, dout):
     return np.multiply(dout, y), dout * x
 
 
+def pops_a_size(x, y, out, dout):
+    sizes = [each for each in x.shape]
+    sizes.pop()
+    return dout * y, dout * x
+
+
+def pops_one_of_a_list(x, y, out, dout):
+    grads = list(ops.split(dout * y, 1))
+    grads.pop()
+    return dout * y, dout * x
+
+
+def popped(shape):
+    sizes = [*shape, 1]
+    sizes.pop()
+    return sizes
+
+
+def by_a_helper_that_pops(x, y, out, dout):
+    return ops.reshape(dout * y, popped(x.shape)), dout * x
+
+
+def a_helper_that_tries(a):
+    try:
+        return a * 1
+    finally:
+        pass
+
+
+HELPERS = types.ModuleType("helpers")
+HELPERS.tries = a_helper_that_tries
+
+
+def by_a_helper_of_a_module(x, y, out, dout):
+    return HELPERS.tries(dout * y), dout * x
+
+
+def reduces(x, y, out, dout):
+    shape = x.shape
+    size = functools.reduce(operator.mul, shape)
+    return dout * y * (size / size), dout * x
+
+
+class Keeping:
+    def __call__(self, x, y, out, dout):
+        self.last = dout
+        return dout * y, dout * x
+
+
 class Scaled:
     def __init__(self):
         self.scale = ms.Parameter(ms.Tensor(2.0), name="scale")
@@ -109,9 +160,15 @@ def scaled(scale, x, y, out, dout):
 
 
 REFUSED = {
-    extends: r"calls grads\.extend\(\) on a list of tensors at line \d+.*; use append, or grads",
-    inserts_in_a_loop: r"calls grads\.insert\(\) on a list of tensors",
-    reverses_in_place: r"calls grads\.reverse\(\) on a list of tensors",
+    extends: r"calls grads\.extend\(\) at line \d+.*; write grads = grads \+",
+    inserts_in_a_loop: r"calls grads\.insert\(\) at line",
+    reverses_in_place: r"calls grads\.reverse\(\) at line",
+    pops_a_size: r"calls sizes\.pop\(\) at line \d+.*; write sizes",
+    pops_one_of_a_list: r"calls grads\.pop\(\) at line",
+    by_a_helper_that_pops: r"calls popped, which calls sizes\.pop\(\) at line",
+    by_a_helper_of_a_module: r"calls a_helper_that_tries, which has try at line",
+    reduces: r"calls reduce at line \d+.*; write a loop",
+    Keeping(): r"bprop Keeping\.__call__ binds self\.last at line",
     by_keyword: r"gives a tensor by keyword \(other=\) at line \d+.*; give it by position",
     by_keyword_of_a_method: r"by keyword \(other=\)",
     by_keyword_of_a_helper: r"by keyword \(b=\)",
@@ -350,3 +407,63 @@ def by_a_variable(x, y, out, dout):
 @pytest.mark.parametrize("rule", [by_rank, by_rank_to_the_end, by_a_variable])
 def test_branches_that_a_graph_drops_may_return_anything(built, rule):
     check_product(Custom(built("product") + ":product", func_type="aot", bprop=rule))
+
+
+def writes_an_input(x, y, out, dout):
+    x[0] = 0
+    return dout * y, dout * x
+
+
+def test_a_rule_that_writes_into_an_input_is_refused(built):  # G09
+    with pytest.raises(opwright.GradientError, match=r"writes into x at line \d+") as caught:
+        Custom(built("product") + ":product", func_type="aot", bprop=writes_an_input)
+    assert caught.value.code == "GR009"
+
+
+ORDERS = {
+    "dout before out": (lambda x, y, dout, out: (dout, dout), "parameter 3 dout, .* given out"),
+    "out first": (lambda out, dout, x, y: (dout, dout), "parameter 1 out, .* given x there"),
+    "inputs the other way": (lambda y, x, out, dout: (dout, dout), "parameter 1 y, .* given x"),
+}
+
+
+@pytest.mark.parametrize("rule, words", ORDERS.values(), ids=ORDERS)
+def test_names_in_another_order_than_they_are_given_are_refused(built, rule, words):
+    library = built("product")
+    with pytest.raises(opwright.GradientError, match=words) as caught:
+        Custom(library + ":product", func_type="aot", bprop=rule)
+    assert caught.value.code == "GR007"
+    with pytest.raises(opwright.GradientError, match=words):
+        opwright.load(library).product.bprop(rule)
+
+
+def test_a_class_is_no_rule(built):
+    with pytest.raises(opwright.GradientError, match="the class Keeping was given") as caught:
+        Custom(built("product") + ":product", func_type="aot", bprop=Keeping)
+    assert caught.value.code == "GR007"
+
+
+def pops_an_attribute(x, out, dout, *, steps):
+    steps.pop()
+    return (dout,)
+
+
+def appends_to_a_copy_of_an_attribute(x, out, dout, *, steps):
+    made = list(steps)
+    made.append(1)
+    return (dout,)
+
+
+def adds_to_an_attribute(x, out, dout, *, steps):
+    steps += [1]
+    return (dout,)
+
+
+CHANGING = [pops_an_attribute, appends_to_a_copy_of_an_attribute, adds_to_an_attribute]
+
+
+@pytest.mark.parametrize("rule", CHANGING)
+def test_an_attribute_is_not_changed_by_a_rule(built, rule):
+    with pytest.raises(opwright.GradientError, match=r"steps|made") as caught:
+        Custom(built("attributes") + ":tell", func_type="aot", bprop=rule)
+    assert caught.value.code == "GR020"
