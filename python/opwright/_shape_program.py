@@ -177,7 +177,8 @@ class ShapeProgram:
                 ):
                     fail(
                         f"inputs {found_name} {_text(found)} and {param.name} {_text(shape)} must "
-                        'have equal shapes; write "broadcast(...)" in shape_rule if they may differ'
+                        "have equal shapes; if the kernel takes others, say which in the metadef: "
+                        'a name for each dimension, or "broadcast(...)", which expands them for it'
                     )
         if found is None:
             self._refuse_empty(rule.args)
