@@ -213,8 +213,10 @@ void AddLongAxes(CaseList* list) {
 // then the last ones together.
 void AddWholeBlocks(CaseList* list) {
   constexpr int64_t kBlocks = 128;
-  const int32_t axes = list->def().num_symbols;
   const Sizes distinct = DistinctSizes();
+  // Sizes of further ones are those of the first again.
+  const auto axes =
+      std::min(list->def().num_symbols, static_cast<int32_t>(std::ssize(distinct.symbols)));
   for (int32_t s = 0; s < std::min(axes, 4); ++s) {
     Sizes sizes = distinct;
     sizes.symbols[static_cast<size_t>(s)] = kBlocks;
