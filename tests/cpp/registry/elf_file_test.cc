@@ -227,8 +227,8 @@ TEST_F(Doctored, AnOperatorLibraryExportsItsEntryAndItsOperators) {
   EXPECT_TRUE(elf->unique_symbols.empty());
 }
 
-// 190 KB when this was written, half of it code, and by some bytes more where paths are longer. What
-// grows it is the entry archive.
+// 190 KB when this was written, half of it code, and by some bytes more where paths are longer.
+// What grows it is the entry archive.
 TEST_F(Doctored, AnOperatorLibraryIsSmall) { EXPECT_LT(bytes_.size(), 210u * 1024); }
 
 }  // namespace
