@@ -54,4 +54,9 @@ def path(call: str, what: str, value: object) -> str:
     plain = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(plain, str):
         raise TypeError(f"{call}: {what} is a str or a path, {type(value).__name__} was given")
+    if '"op_name"' in plain:
+        raise TypeError(
+            f"{call}: {what} is the path of a JSON file, the text of one was given; "
+            "write it to a file and give its path"
+        )
     return plain

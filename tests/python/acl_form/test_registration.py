@@ -246,6 +246,13 @@ def test_arguments_of_a_wrong_python_type_raise_type_error(call):
         call()
 
 
+def test_the_text_of_a_metadef_is_no_path():
+    with pytest.raises(TypeError, match="metadef_path is the path of a JSON file"):
+        acl.op.register_operator_model("a", '[{"op_name": "a"}]', "a")
+    with pytest.raises(TypeError, match="write it to a file"):
+        acl.op.register_operator_gradient("a", '{"op_name": "a_grad"}')
+
+
 def test_the_words_of_a_failure_are_those_of_its_thread(run):
     run("""
         import threading
