@@ -140,6 +140,24 @@ OPWRIGHT_COLD const char* DTypeName(OpwrightDType dtype) {
 [[noreturn]] OPWRIGHT_COLD void ThrowNoScratch(size_t bytes) {
   throw KernelError("no memory for %zu bytes of scratch", bytes);
 }
+// Of an attribute of this type in the metadef, which the kernel reads as another one.
+[[noreturn]] OPWRIGHT_COLD void ThrowAttrType(const char* name, int32_t type) {
+  static const char* const kRead[] = {
+      "OpwrightAttr",      "int64_t",       "double",       "const char*",       "bool",
+      "const char*",       "List<int64_t>", "List<double>", "List<const char*>", "List<int64_t>",
+      "List<OpwrightAttr>"};
+  const bool known = type >= 0 && type < static_cast<int32_t>(sizeof kRead / sizeof kRead[0]);
+  throw KernelError("attribute %s has another type in the metadef: it is read as %s", name,
+                    kRead[known ? type : 0]);
+}
+[[noreturn]] OPWRIGHT_COLD void ThrowNoAttr(const OpwrightOpDef* def, const char* name) {
+  char names[160] = "no attributes";
+  size_t length = 0;
+  for (int32_t i = 0; i < def->num_attrs && length < sizeof names; ++i)
+    length += static_cast<size_t>(snprintf(names + length, sizeof names - length, "%s%s",
+                                           i > 0 ? ", " : "", def->attrs[i]->name));
+  throw KernelError("attribute %.64s is not in the metadef, which lists %s", name, names);
+}
 [[noreturn]] OPWRIGHT_COLD void ThrowMessage(const char* message) {
   throw KernelError("%s", message);
 }
@@ -167,12 +185,10 @@ inline const OpwrightAttr& FindAttr(const OpwrightCall* call, const char* name, 
   for (int32_t i = 0; i < call->num_attrs; ++i) {
     if (strcmp(call->def->attrs[i]->name, name) != 0) continue;
     const OpwrightAttr& attr = call->attrs[i];
-    if (attr.type != type && attr.type != other_type)
-      throw KernelError("attribute %s is asked for as another type than the metadef gives it",
-                        name);
+    if (attr.type != type && attr.type != other_type) ThrowAttrType(name, attr.type);
     return attr;
   }
-  throw KernelError("attribute %s is not in the metadef", name);
+  ThrowNoAttr(call->def, name);
 }
 
 inline int32_t NarrowAttr(const OpwrightAttr& attr) {

@@ -65,8 +65,14 @@ Error CompileError(const Cache& cache, const CompileJob& job, const std::string&
     all.resize(kShown);
   }
   const auto has = [&](std::string_view text) { return job.content.find(text) != text.npos; };
+  const bool undeclared = std::any_of(all.begin(), all.end(), [](const Diagnostic& d) {
+    return d.message.find("opwright") != d.message.npos &&
+           d.message.find("declared") != d.message.npos;
+  });
   if (!has("#include") && (has("OPWRIGHT_") || has("OpKernelBase")))
     message += "; it includes nothing: write #include <opwright/kernel.h>";
+  else if (undeclared && !has("opwright/"))
+    message += "; it lacks #include <opwright/kernel.h>";
   if (all.empty())
     message += StrCat(" (exit code ", run.exit_code,
                       "): ", Trim(std::string_view(run.output).substr(0, 2000)));

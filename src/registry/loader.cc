@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/cache_folder.h"
 #include "base/environment.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -226,6 +227,10 @@ Expected<std::string> ResolveLibraryPath(const std::string& path) {
   }
   std::string message = DescribeMissing(path, "load", ENOENT);
   if (looked.size() > 1) message += StrCat("; looked at ", Join(looked, ", "));
+  if (absolute.starts_with(CacheFolderPath() + "/"))
+    message +=
+        "; it was built into the cache, which has been emptied since: build its folder again, and "
+        "with -o into a place of its own where its path is kept, as by a saved module";
   return MakeError("LD001", message);
 }
 

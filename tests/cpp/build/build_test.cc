@@ -35,6 +35,15 @@ TEST_F(Builds, ABraceThatIsNeverClosedExplainsAMissingKernel) {
   EXPECT_SAYS(Refused("op", "BD008"), Path("op/k.cpp") + ":2 is never closed");
 }
 
+TEST_F(Builds, ASourceWithoutTheHeaderIsToldToIncludeIt) {
+  const std::string kernel = "class ScaleKernel : public opwright::OpKernelBase {};\n";
+  Write("op/op.json", Metadef());
+  Write("op/k.cpp", kernel);
+  EXPECT_SAYS(Refused("op", "BD013"), "it includes nothing: write #include <opwright/kernel.h>");
+  Write("op/k.cpp", "#include <vector>\n" + kernel);
+  EXPECT_SAYS(Refused("op", "BD013"), "; it lacks #include <opwright/kernel.h>");
+}
+
 TEST_F(Builds, ASyntaxErrorIsShownFirstWithItsLine) {
   Write("op/k.cpp",
         "#include <opwright/kernel.h>\n\n\nint broken( { return 0; }\nclass ScaleKernel : public "

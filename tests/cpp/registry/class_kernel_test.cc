@@ -244,10 +244,12 @@ TEST_F(ClassKernel, AsksForWhatTheMetadefDoesNotHaveAndIsTold) {
     return Call(*op, {x, Arg()}, {z}, {IntAttr(which)});
   };
   EXPECT_EQ(error(0),
-            "wrong_attribute: the kernel failed: attribute which is asked for as another type than "
-            "the metadef gives it [CL012]");
-  EXPECT_EQ(error(1),
-            "wrong_attribute: the kernel failed: attribute other is not in the metadef [CL012]");
+            "wrong_attribute: the kernel failed: attribute which has another type in the "
+            "metadef: it is read as int64_t [CL012]");
+  EXPECT_EQ(
+      error(1),
+      "wrong_attribute: the kernel failed: attribute other is not in the metadef, which lists "
+      "which [CL012]");
   EXPECT_EQ(error(2),
             "wrong_attribute: the kernel failed: input 7 of 2 asked for: the metadef lists them "
             "from 0 [CL012]");

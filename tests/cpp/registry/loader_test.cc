@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/cache_folder.h"
 #include "registry/elf_file.h"
 #include "registry/kernels.h"
 
@@ -55,6 +56,12 @@ TEST_F(Loader, AMissingFileHasTheNameBesideItThatMayBeMeant) {
 
 TEST_F(Loader, AnEmptyPathIsToldAsSuch) {
   EXPECT_EQ(LoadError(""), "the path is empty; give a library or an operator folder [LD001]");
+}
+
+TEST_F(Loader, OneThatTheCacheHadIsToldAsSuch) {
+  const std::string error = LoadError(JoinPath(CacheFolderPath(), "lib/gone.so"));
+  EXPECT_NE(error.find("it was built into the cache, which has been emptied since"), error.npos)
+      << error;
 }
 
 TEST_F(Loader, ADirectoryIsNoLibrary) {
