@@ -99,6 +99,12 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+bool IsSameIgnoringCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
 }  // namespace
 
 std::string Nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -106,7 +112,10 @@ std::string Nearest(std::string_view word, std::span<const std::string> candidat
   size_t best_distance = std::max<size_t>(1, std::min<size_t>(3, word.size() / 2)) + 1;
   for (const std::string& candidate : candidates) {
     const size_t distance = EditDistance(word.substr(0, 128), candidate);
-    if (distance < best_distance) {
+    // What has no letter in common is another word: n is not x, but N is n.
+    const bool other =
+        distance >= std::max(word.size(), candidate.size()) && !IsSameIgnoringCase(word, candidate);
+    if (distance < best_distance && !other) {
       best = candidate;
       best_distance = distance;
     }

@@ -240,8 +240,9 @@ class Compiler {
     const std::string nearest = scope_.hints ? Nearest(word, NamesInScope(scope_)) : "";
     return Fail("MD028", begin, end,
                 StrCat(word, " is no input, int attribute or named dimension of an input"),
-                nearest.empty() ? "name a dimension in the shape list of an input"
-                                : StrCat("write ", nearest));
+                nearest.empty()
+                    ? StrCat("name a dimension \"", word, "\" in the shape list of an input")
+                    : StrCat("write ", nearest));
   }
 
   bool Function(int64_t opcode, std::string_view word, size_t begin, Value* value) {

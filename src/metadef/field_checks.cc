@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metadef/field_checks.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "metadef/reserved.h"
 #include "opwright/c_api.h"
 
 namespace opwright::metadef {
 namespace {
+
+// Nothing where no choice is near. Of a dtype the type of attributes that holds it: "float" of
+// "double".
+std::string SuggestChoice(std::string_view word, std::span<const std::string_view> choices) {
+  for (const DTypeSpelling& spelling : DTypeSpellings()) {
+    if (spelling.written != word) continue;
+    const std::string_view type =
+        spelling.canonical.substr(0, spelling.canonical.find_first_of("0123456789"));
+    if (std::find(choices.begin(), choices.end(), type) != choices.end())
+      return StrCat("write \"", type, "\"");
+  }
+  const std::vector<std::string> candidates(choices.begin(), choices.end());
+  return Nearest(word, candidates).empty() ? "" : SuggestName(word, choices);
+}
 
 // "ElementAdd", "element-add" and "2add" have a snake name near by.
 std::string SnakeSuggestion(const std::string& written) {
@@ -96,13 +112,10 @@ bool CheckChoice(Checker& checker, std::span<const std::string_view> choices,
     if (value.string == choice) return true;
     quoted.push_back(StrCat("\"", choice, "\""));
   }
-  checker.Error(
-      "MD008", value,
-      StrCat(path, " is ", Describe(value), ", expected ", quoted.size() > 1 ? "one of " : "",
-             Join(quoted, ", ")),
-      Nearest(value.string, std::vector<std::string>(choices.begin(), choices.end())).empty()
-          ? ""
-          : SuggestName(value.string, choices));
+  checker.Error("MD008", value,
+                StrCat(path, " is ", Describe(value), ", expected ",
+                       quoted.size() > 1 ? "one of " : "", Join(quoted, ", ")),
+                SuggestChoice(value.string, choices));
   return false;
 }
 

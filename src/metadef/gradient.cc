@@ -66,7 +66,7 @@ class Binder {
       CheckCount(outputs.size(), backward_->outputs, "output");
     }
     for (size_t i = 0; i < inputs.size(); ++i) BindInput(inputs[i], i, long_form, binding);
-    for (size_t i = 0; i < outputs.size(); ++i) BindOutput(outputs[i], i, long_form, binding);
+    for (size_t i = 0; i < outputs.size(); ++i) BindOutput(outputs, i, long_form, binding);
     if (backward_ != nullptr) CheckAttrs();
     return std::move(found_);
   }
@@ -170,7 +170,8 @@ class Binder {
         nearest.empty() ? StrCat("known are ", JoinAnd(names)) : StrCat("write ", nearest));
   }
 
-  void BindOutput(const std::string& name, size_t i, bool long_form, Binding* binding) {
+  void BindOutput(const std::vector<std::string>& all, size_t i, bool long_form, Binding* binding) {
+    const std::string& name = all[i];
     std::string_view target = name;
     if (!long_form) target = target.starts_with(kGrad) ? target.substr(kGrad.size()) : "";
     const auto index = IndexOf(forward_.inputs, target);
@@ -179,14 +180,19 @@ class Binder {
       std::vector<std::string> names;
       for (const Param& input : forward_.inputs)
         if (HasFloat(input)) names.push_back(long_form ? input.name : StrCat(kGrad, input.name));
-      const std::string nearest = Nearest(name, names);
+      const bool none = names.empty();
+      std::erase_if(names, [&](const std::string& known) {
+        return std::find(all.begin(), all.end(), known) != all.end();
+      });
+      const std::string nearest = names.size() == 1 ? names[0] : Nearest(name, names);
       return Say("MD034",
                  long_form
                      ? StrCat("\"outputs\" has ", name, ", which is no input of ", forward_.name)
                      : StrCat("the output ", name, " of ", backward_->name,
                               " is not named grad_INPUT after an input of ", forward_.name),
                  !nearest.empty() ? StrCat("write ", nearest)
-                 : names.empty()  ? StrCat(forward_.name, " has no float input")
+                 : none           ? StrCat(forward_.name, " has no float input")
+                 : names.empty()  ? "each of its float inputs has a gradient already; leave it out"
                                   : StrCat("known are ", JoinAnd(names)));
     }
     const Param& input = forward_.inputs[static_cast<size_t>(*index)];

@@ -27,6 +27,10 @@ TEST(Nearest, FindsASlipAndNothingFarAway) {
   EXPECT_EQ(Nearest("esp", attributes), "eps") << "two letters exchanged are one slip";
   EXPECT_EQ(Nearest("axsi", attributes), "axis");
   EXPECT_EQ(Nearest("spe", attributes), "");
+  const std::vector<std::string> short_names = {"x", "n"};
+  EXPECT_EQ(Nearest("m", short_names), "") << "no letter is the same";
+  EXPECT_EQ(Nearest("N", short_names), "n");
+  EXPECT_EQ(Nearest("x1", short_names), "x");
 }
 
 TEST(JsonQuote, EscapesControlsAndReplacesBrokenUtf8) {
