@@ -2,6 +2,8 @@
 #include "check/attrs.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <string_view>
 
 #include "base/text.h"
@@ -16,50 +18,65 @@ bool HasSecond(const OpwrightOpDef& def, int32_t i) {
          (type == kOpwrightAttrInt || type == kOpwrightAttrFloat || type == kOpwrightAttrBool);
 }
 
-OpwrightAttr Harmless(int32_t type) {
-  static const int64_t kOne = 1;
-  static const double kHalf = 0.5;
-  static const char* const kWord = "x";
-  static const OpwrightAttr kInts = {kOpwrightAttrListInt, 0, 1, {.data = &kOne}};
+// Items of lists; the first of them also where one alone is due. Floats differ: a kernel that takes
+// one for the other shows.
+constexpr size_t kItems = kMostListItems;
+
+std::array<double, kItems> Floats() {
+  std::array<double, kItems> floats;
+  for (size_t k = 0; k < kItems; ++k) floats[k] = 0.5 + 0.125 * static_cast<double>(k);
+  return floats;
+}
+
+template <class T>
+std::array<T, kItems> Repeated(T value) {
+  std::array<T, kItems> items;
+  items.fill(value);
+  return items;
+}
+
+OpwrightAttr Harmless(int32_t type, int64_t length) {
+  static const std::array<int64_t, kItems> kOnes = Repeated<int64_t>(1);
+  static const std::array<double, kItems> kFloats = Floats();
+  static const std::array<const char*, kItems> kWords = Repeated("x");
+  static const std::array<OpwrightAttr, kItems> kLists =
+      Repeated<OpwrightAttr>({kOpwrightAttrListInt, 0, 1, {.data = kOnes.data()}});
   OpwrightAttr attr = {};
   attr.type = type;
   switch (type) {
     case kOpwrightAttrInt:
     case kOpwrightAttrBool:
-      attr.value.i = 1;
-      break;
+      attr.value.i = kOnes[0];
+      return attr;
     case kOpwrightAttrFloat:
-      attr.value.f = kHalf;
-      break;
+      attr.value.f = kFloats[0];
+      return attr;
     case kOpwrightAttrString:
-      attr.value.s = kWord;
+      attr.value.s = kWords[0];
       attr.size = 1;
-      break;
+      return attr;
     case kOpwrightAttrType:
       attr.value.s = "float32";
       attr.size = 7;
-      break;
+      return attr;
     case kOpwrightAttrListFloat:
-      attr.value.data = &kHalf;
-      attr.size = 1;
+      attr.value.data = kFloats.data();
       break;
     case kOpwrightAttrListString:
-      attr.value.data = &kWord;
-      attr.size = 1;
+      attr.value.data = kWords.data();
       break;
     case kOpwrightAttrListListInt:
-      attr.value.data = &kInts;
-      attr.size = 1;
+      attr.value.data = kLists.data();
       break;
     default:
-      attr.value.data = &kOne;
-      attr.size = 1;
+      attr.value.data = kOnes.data();
   }
+  attr.size = std::clamp<int64_t>(length, 1, kMostListItems);
   return attr;
 }
 
-OpwrightAttr First(const OpwrightAttrDef& def) {
-  return def.required != 0 ? Harmless(def.type) : def.default_value;
+OpwrightAttr First(const OpwrightAttrDef& def, int64_t length = 1) {
+  return def.required != 0 ? Harmless(def.type, length) : def.default_value;
 }
 
 // Defaults below are no axes, but numbers that nothing else is: ignore_index = -100.
@@ -127,6 +144,17 @@ std::vector<OpwrightAttr> SecondsOf(const OpwrightOpDef& def, bool middle) {
 
 bool Has(const SecondValues& second, int32_t i) { return i < 64 && (second.which >> i & 1) != 0; }
 
+// "name=value" of those that are wanted.
+std::string AttrsText(const OpwrightOpDef& def, const SecondValues& second,
+                      const std::function<bool(int32_t)>& wanted) {
+  std::vector<std::string> parts;
+  const std::vector<OpwrightAttr> attrs = MakeAttrs(def, second);
+  for (int32_t i = 0; i < def.num_attrs; ++i)
+    if (wanted(i))
+      parts.push_back(StrCat(def.attrs[i]->name, "=", AttrText(attrs[static_cast<size_t>(i)])));
+  return Join(parts, ", ");
+}
+
 SecondValues Alone(int32_t attr, bool middle) { return {uint64_t{1} << attr, middle}; }
 
 }  // namespace
@@ -170,17 +198,23 @@ std::vector<SecondValues> AloneChoices(int32_t attr, bool middle) {
 std::vector<OpwrightAttr> MakeAttrs(const OpwrightOpDef& def, const SecondValues& second) {
   std::vector<OpwrightAttr> attrs = SecondsOf(def, second.middle);
   for (int32_t i = 0; i < def.num_attrs; ++i)
-    if (!Has(second, i)) attrs[static_cast<size_t>(i)] = First(*def.attrs[i]);
+    if (!Has(second, i)) attrs[static_cast<size_t>(i)] = First(*def.attrs[i], second.length);
   return attrs;
 }
 
+bool HasRequiredList(const OpwrightOpDef& def) {
+  return std::any_of(def.attrs, def.attrs + def.num_attrs, [](const OpwrightAttrDef* attr) {
+    return attr->required != 0 && IsListAttr(attr->type);
+  });
+}
+
+std::string RequiredText(const OpwrightOpDef& def, const SecondValues& second) {
+  return AttrsText(def, second,
+                   [&](int32_t i) { return def.attrs[i]->required != 0 && !Has(second, i); });
+}
+
 std::string SecondValuesText(const OpwrightOpDef& def, const SecondValues& second) {
-  std::vector<std::string> parts;
-  const std::vector<OpwrightAttr> attrs = MakeAttrs(def, second);
-  for (int32_t i = 0; i < def.num_attrs; ++i)
-    if (Has(second, i))
-      parts.push_back(StrCat(def.attrs[i]->name, "=", AttrText(attrs[static_cast<size_t>(i)])));
-  return Join(parts, ", ");
+  return AttrsText(def, second, [&](int32_t i) { return Has(second, i); });
 }
 
 }  // namespace opwright::check

@@ -13,9 +13,12 @@
 
 namespace opwright::check {
 
+constexpr int64_t kMostListItems = 16;
+
 struct SecondValues {
   uint64_t which = 0;  // bit i: attribute i has its second value
   bool middle = false;  // what may be an axis from the end becomes a middle one, not the next one
+  int64_t length = 1;  // of the lists that are required, up to kMostListItems
 
   bool none() const { return which == 0; }
   bool operator==(const SecondValues&) const = default;
@@ -36,6 +39,11 @@ std::vector<SecondValues> AloneChoices(int32_t attr, bool middle);
 
 // A value for each attribute: the default, something harmless for a required one, or the second.
 std::vector<OpwrightAttr> MakeAttrs(const OpwrightOpDef& def, const SecondValues& second);
+
+bool HasRequiredList(const OpwrightOpDef& def);
+
+// "weights=[0.5]": those that are required and have their first value.
+std::string RequiredText(const OpwrightOpDef& def, const SecondValues& second);
 
 // "exponent=3, flag=false": those with their second value.
 std::string SecondValuesText(const OpwrightOpDef& def, const SecondValues& second);

@@ -159,18 +159,14 @@ void Differences::CompareRow(size_t wanted, size_t cotangent) {
       continue;
     }
     ++row->elements;
+    const Difference difference = {judged.error, judged.tolerance, got, judged.expected,
+                                   IndexText(gradient.shape, n.elements[k])};
     wrong = wrong || !judged.right();
     if (judged.right() && std::isfinite(got) && n.slopes[cotangent][k].smooth) {
       if (factor.applies()) factor.Add(got, judged, n.RoundingOf(k, cotangent));
-      if (std::fabs(judged.expected) > std::fabs(clearest.expected))
-        clearest = {judged.error, judged.tolerance, got, judged.expected,
-                    IndexText(gradient.shape, n.elements[k])};
+      if (std::fabs(judged.expected) > std::fabs(clearest.expected)) clearest = difference;
     }
-    const bool worse = judged.error / judged.tolerance >
-                       (row->worst.tolerance > 0 ? row->worst.error / row->worst.tolerance : -1);
-    if (worse)
-      row->worst = ToRecord({judged.error, judged.tolerance, got, judged.expected,
-                             IndexText(gradient.shape, n.elements[k])});
+    if (SaysMore(difference, FromRecord(row->worst))) row->worst = ToRecord(difference);
   }
   // Of few elements it is luck.
   if (!wrong && !few_ && factor.wrong()) {

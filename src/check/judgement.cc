@@ -17,6 +17,8 @@ constexpr int64_t kFew = 8;
 // How many times its rounding, which may be the same in all elements, a common factor may be off.
 constexpr double kShared = 2;
 
+double LeastNormal(OpwrightDType dtype) { return SmallestPositive(dtype) / Epsilon(dtype); }
+
 // How far from a difference of this size a gradient may be. Terms that cancel are rounded by their
 // own size, a part of a sum over everything by that of the largest.
 double Allowed(double size, double noise, const Slope& slope, const Measure& m) {
@@ -68,8 +70,9 @@ Judgement Judge(const Slope& slope, double got, const Measure& m) {
   if (hit && judged.error > judged.tolerance) judged = {true, slope.value, off, allowed};
   judged.decided = (!noisy && !hidden && !(slope.unsettled && finite)) || hit ||
                    (slope.smooth && !finite) || (slope.smooth && judged.error == 0);
-  // What allows every error proves nothing.
-  judged.decided = judged.decided && std::isfinite(judged.tolerance);
+  // What allows every error proves nothing, nor do numbers that have no digits left.
+  const bool subnormal = size > 0 && std::max(size, std::fabs(got)) < LeastNormal(m.dtype);
+  judged.decided = judged.decided && std::isfinite(judged.tolerance) && !subnormal;
   return judged;
 }
 

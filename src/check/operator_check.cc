@@ -218,9 +218,11 @@ class OperatorCheck {
   }
 
   std::string TextOf(const Columns& columns, const Case& c, const CaseRecord& record) const {
-    const std::string second_values = record.second_values.chars;
-    return StrCat(CaseText(def(), columns.column, c), second_values.empty() ? "" : "; ",
-                  second_values);
+    std::string text = CaseText(def(), columns.column, c);
+    for (const std::string& attrs :
+         {std::string(record.second_values.chars), RequiredText(def(), record.second)})
+      if (!attrs.empty()) text += StrCat("; ", attrs);
+    return text;
   }
 
   // An operator whose time grows faster than its inputs is tried with smaller ones.

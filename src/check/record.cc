@@ -35,6 +35,17 @@ void Recorder::Add(const char* id, Severity severity, const std::string& argumen
   ++record_.num_findings;
 }
 
+bool SaysMore(const Difference& a, const Difference& b) {
+  // Of none the tolerance is zero.
+  const auto share = [](const Difference& d) {
+    return d.tolerance > 0 ? d.error / d.tolerance : -1;
+  };
+  const auto rank = [&](const Difference& d) {
+    return std::pair(share(d) > 1 && d.expected != 0, share(d));
+  };
+  return rank(a) > rank(b);
+}
+
 DifferenceRecord ToRecord(const Difference& difference) {
   DifferenceRecord record = {
       difference.error, difference.tolerance, difference.got, difference.expected, {}};

@@ -93,6 +93,10 @@ class Recorder {
   CaseRecord& record_;
 };
 
+// Whether a, of a gradient that is wrong, says more than b: its error is larger, and what is right
+// is not zero, of which nobody sees by what an element is off.
+bool SaysMore(const Difference& a, const Difference& b);
+
 DifferenceRecord ToRecord(const Difference& difference);
 Difference FromRecord(const DifferenceRecord& record);
 

@@ -174,12 +174,39 @@ Answer RunWith(const SecondValues& second, Operator& op, const Columns& columns,
   return Answer::kSettled;
 }
 
+// Lists that are required may have to be as long as a dimension is, or have an item for each.
+std::vector<int64_t> ListLengths(const OpwrightOpDef& def, const Case& c) {
+  std::vector<int64_t> lengths = {1};
+  if (!HasRequiredList(def)) return lengths;
+  const auto add = [&](int64_t length) {
+    if (length >= 1 && length <= kMostListItems &&
+        std::find(lengths.begin(), lengths.end(), length) == lengths.end())
+      lengths.push_back(length);
+  };
+  for (const auto& input : c.shapes)
+    for (const Shape& shape : input) {
+      add(std::ssize(shape));
+      for (const int64_t size : shape) add(size);
+    }
+  for (const int64_t length : {2, 3, 4}) add(length);
+  return lengths;
+}
+
+// What the operator is tried with until it takes the case.
 std::vector<SecondValues> ChoicesOf(const OpwrightOpDef& def, const Case& c, uint64_t seed) {
   if (c.fixed) return {*c.fixed};
   // The first input is the one that an axis is of.
   const bool has_middle = !c.shapes.empty() && !c.shapes[0].empty() && c.shapes[0][0].size() >= 3;
-  if (c.alone >= 0) return AloneChoices(c.alone, has_middle);
-  return AttrChoices(def, seed, has_middle && seed / 2 % 2 == 0);
+  const std::vector<SecondValues> values =
+      c.alone >= 0 ? AloneChoices(c.alone, has_middle)
+                   : AttrChoices(def, seed, has_middle && seed / 2 % 2 == 0);
+  std::vector<SecondValues> choices;
+  for (const int64_t length : ListLengths(def, c))
+    for (SecondValues second : values) {
+      second.length = length;
+      choices.push_back(second);
+    }
+  return choices;
 }
 
 bool AnyNarrow(const OpwrightParamDef* const* params, int32_t count, int32_t column) {

@@ -93,9 +93,8 @@ void Tally::JudgeRow(size_t r, const CaseRecord& record, const Case& c, const st
 void Tally::TakeWorst(const RowRecord& from, const std::string& text, GradientRow* row) {
   const bool is_wrong = from.right == 0;
   const Difference worst = FromRecord(from.worst);
-  const double before = row->worst.tolerance > 0 ? row->worst.error / row->worst.tolerance : -1;
   // A case whose kind is known says more than a larger error without one.
-  const bool worse = worst.error / worst.tolerance > before;
+  const bool worse = SaysMore(worst, row->worst);
   const bool says_more = is_wrong && row->kind.empty() && from.kind.chars[0] != 0;
   const bool says_less = is_wrong && !row->kind.empty() && from.kind.chars[0] == 0;
   if ((worse && !says_less && (is_wrong || row->right)) || says_more) {
@@ -140,8 +139,8 @@ void Tally::CompleteKind(const OpwrightOpDef& def, const AttrEffect& effect, std
                SecondValuesText(def, effect.wrong_with));
   if (kind->empty())
     *kind =
-        "one of its terms: as a whole it has no wrong sign or factor, lacks no sum and is no other "
-        "input's";
+        "one of its terms, or a factor that goes with the values: it has no wrong sign or constant "
+        "factor as a whole, lacks no sum and is no other input's";
 }
 
 // A verdict on the rest is not one on the whole.

@@ -63,7 +63,11 @@ void AppendTensors(ArrayLists& lists, std::vector<OpwrightTensor>* tensors) {
 }
 
 Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed, const SecondValues& second)
-    : attrs(MakeAttrs(op.def(), second)), op_(op), column_(column), limit_(IntegerLimit(c)) {
+    : attrs(MakeAttrs(op.def(), second)),
+      lists_(GuardLists(op.def(), &attrs)),
+      op_(op),
+      column_(column),
+      limit_(IntegerLimit(c)) {
   for (int32_t i = 0; i < def().num_inputs; ++i) {
     std::vector<Array> list;
     for (const Shape& shape : c.shapes[static_cast<size_t>(i)])
@@ -75,7 +79,11 @@ Trial::Trial(Operator& op, int32_t column, const Case& c, uint64_t seed, const S
 }
 
 Trial::Trial(const Trial& other, int32_t column)
-    : attrs(other.attrs), op_(other.op_), column_(column), limit_(other.limit_) {
+    : attrs(other.attrs),
+      lists_(other.lists_),
+      op_(other.op_),
+      column_(column),
+      limit_(other.limit_) {
   const auto convert = [](const ArrayLists& from, const auto& dtype_of) {
     ArrayLists to;
     for (size_t i = 0; i < from.size(); ++i) {

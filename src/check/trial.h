@@ -11,6 +11,7 @@
 #include "check/array.h"
 #include "check/attrs.h"
 #include "check/cases.h"
+#include "check/guarded_lists.h"
 #include "registry/library.h"
 
 namespace opwright::check {
@@ -77,6 +78,7 @@ class Trial {
  private:
   void MoveNearAttrs(Random* random);
 
+  GuardedLists lists_;  // of attrs
   Operator& op_;
   int32_t column_;
   int64_t limit_;  // of integers

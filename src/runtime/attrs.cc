@@ -13,13 +13,11 @@ namespace opwright {
 
 namespace {
 
-bool IsList(int32_t type) { return type >= kOpwrightAttrListInt; }
-
 // Whether a value's memory is what its type and size say: it comes from any program.
 bool IsWhole(const OpwrightAttr& attr) {
-  if (attr.type != kOpwrightAttrString && attr.type != kOpwrightAttrType && !IsList(attr.type))
+  if (attr.type != kOpwrightAttrString && attr.type != kOpwrightAttrType && !IsListAttr(attr.type))
     return true;
-  if (attr.size < 0 || (attr.value.data == nullptr && (attr.size > 0 || !IsList(attr.type))))
+  if (attr.size < 0 || (attr.value.data == nullptr && (attr.size > 0 || !IsListAttr(attr.type))))
     return false;
   if (attr.type == kOpwrightAttrListString) {
     const auto* texts = static_cast<const char* const*>(attr.value.data);
@@ -101,7 +99,7 @@ Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const Opwri
       resolved[i].type = kOpwrightAttrFloat;
     } else if (type == kOpwrightAttrString && attr.type == kOpwrightAttrType) {
       resolved[i].type = kOpwrightAttrType;
-    } else if (IsList(type) && IsList(attr.type) && attrs[i].size == 0) {
+    } else if (IsListAttr(type) && IsListAttr(attr.type) && attrs[i].size == 0) {
       resolved[i].type = attr.type;
     } else if (type == kOpwrightAttrListInt && attr.type == kOpwrightAttrListFloat) {
       double* values = arena.Make<double>(attrs[i].size);

@@ -19,6 +19,8 @@ namespace opwright {
 Expected<const OpwrightAttr*> ResolveAttrs(const OpwrightOpDef& def, const OpwrightAttr* attrs,
                                            int32_t num_attrs, Arena& arena);
 
+inline bool IsListAttr(int32_t type) { return type >= kOpwrightAttrListInt; }
+
 // A value as a metadef writes it: 3, 0.5, true, "mean", [1, 2].
 std::string AttrText(const OpwrightAttr& attr);
 

@@ -9,17 +9,6 @@
 namespace opwright::check {
 namespace {
 
-std::string Attr(const std::string& name, const std::string& type, const std::string& value) {
-  const std::string common = StrCat("{\"name\": \"", name, "\", \"type\": \"", type, "\", ");
-  return value.empty()
-             ? StrCat(common, "\"param_type\": \"required\"}")
-             : StrCat(common, "\"param_type\": \"optional\", \"default_value\": ", value, "}");
-}
-
-std::string WithAttrs(const std::string& metadef, const std::vector<std::string>& attrs) {
-  return WithFields(metadef, StrCat(", \"attr\": [", Join(attrs, ", "), "]"));
-}
-
 // y and grad_x are expressions of v and, backward, g; `refuse` stands before both.
 struct Elementwise {
   std::string name;
@@ -148,8 +137,8 @@ TEST(SecondValues, OneThatMakesNoDifferenceIsNotNamed) {
 
 TEST(SecondValues, AWrongGradientAlwaysHasAKind) {
   EXPECT_EQ(KindOf("strange"),
-            "one of its terms: as a whole it has no wrong sign or factor, lacks no sum and is no "
-            "other input's");
+            "one of its terms, or a factor that goes with the values: it has no wrong sign or "
+            "constant factor as a whole, lacks no sum and is no other input's");
 }
 
 metadef::Lowered LoweredOf(const std::string& metadef) {

@@ -49,6 +49,19 @@ inline std::string WithFields(std::string metadef, const std::string& fields) {
   return StrCat(metadef, fields, "}");
 }
 
+// One without a value is required.
+inline std::string Attr(const std::string& name, const std::string& type,
+                        const std::string& value) {
+  const std::string common = StrCat("{\"name\": \"", name, "\", \"type\": \"", type, "\", ");
+  return value.empty()
+             ? StrCat(common, "\"param_type\": \"required\"}")
+             : StrCat(common, "\"param_type\": \"optional\", \"default_value\": ", value, "}");
+}
+
+inline std::string WithAttrs(const std::string& metadef, const std::vector<std::string>& attrs) {
+  return WithFields(metadef, StrCat(", \"attr\": [", Join(attrs, ", "), "]"));
+}
+
 // A class kernel with this body; `in` and `out` are its arguments.
 inline std::string Kernel(const std::string& name, const std::string& body) {
   return StrCat("class K_", name,
