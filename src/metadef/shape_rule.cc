@@ -62,23 +62,62 @@ std::optional<ShapeRule> Infer(Checker& checker, const Operator& op,
   return std::nullopt;
 }
 
-// A rule that gives as many dimensions as the output's own shape list cannot have.
-void CheckRank(Checker& checker, const JsonValue& rule, const Param& output,
-               const std::string& path) {
-  const bool dots =
-      !rule.items.empty() && rule.items[0].is(JsonKind::kString) && rule.items[0].string == "...";
-  const size_t given = rule.items.size() - dots;
-  const size_t listed = output.shape.dims.size();
-  const bool fits = output.shape.any_leading ? dots || given >= listed
-                    : dots                   ? given <= listed
-                                             : given == listed;
-  if (fits) return;
-  checker.Error(
-      "MD043", rule,
-      StrCat(path, " gives ", dots ? "at least " : "",
-             Count(static_cast<int64_t>(given), "dimension"), ", and the shape list of ",
-             output.name.empty() ? "the output" : output.name, " is ", ShapeText(output.shape)),
-      "give both one number of dimensions");
+// What a rule gives, as far as it is plain: a list of dimensions, or the list of the input that it
+// is the same as. nullopt: nothing is known of it.
+std::optional<Shape> GivenBy(const JsonValue& rule, const ShapeRule& read, const Operator& op,
+                             const std::vector<std::string>& symbols) {
+  if (read.kind == kOpwrightShapeSame && !read.args.empty())
+    return op.inputs[static_cast<size_t>(read.args[0])].shape;
+  if (!rule.is(JsonKind::kList)) return std::nullopt;
+  Shape given;
+  for (const JsonValue& item : rule.items) {
+    const bool text = item.is(JsonKind::kString);
+    if (text && item.string == "...") {
+      given.any_leading = true;
+      continue;
+    }
+    Dim dim;
+    if (item.is(JsonKind::kInt)) dim.value = item.integer;
+    if (text && std::find(symbols.begin(), symbols.end(), item.string) != symbols.end())
+      dim.symbol = item.string;
+    given.dims.push_back(std::move(dim));
+  }
+  return given;
+}
+
+// Numbers that differ, and dimensions of inputs with two names.
+bool Contradict(const Dim& a, const Dim& b, const std::vector<std::string>& symbols) {
+  const auto is_of_input = [&](const Dim& dim) {
+    return std::find(symbols.begin(), symbols.end(), dim.symbol) != symbols.end();
+  };
+  if (a.value >= 0 && b.value >= 0) return a.value != b.value;
+  return a.symbol != b.symbol && is_of_input(a) && is_of_input(b);
+}
+
+// A rule that gives what the output's own shape list does not allow.
+void CheckGiven(Checker& checker, const JsonValue& rule, const Shape& given,
+                const std::vector<std::string>& symbols, const Param& output,
+                const std::string& path) {
+  const Shape& listed = output.shape;
+  const size_t gives = given.dims.size();
+  const size_t lists = listed.dims.size();
+  const bool fits = listed.any_leading  ? given.any_leading || gives >= lists
+                    : given.any_leading ? gives <= lists
+                                        : gives == lists;
+  const auto say = [&](const std::string& what, const char* hint) {
+    checker.Error(
+        "MD043", rule,
+        StrCat(path, " gives ", what, ", and the shape list of ",
+               output.name.empty() ? "the output" : output.name, " is ", ShapeText(listed)),
+        hint);
+  };
+  if (!fits)
+    return say(StrCat(given.any_leading ? "at least " : "",
+                      Count(static_cast<int64_t>(gives), "dimension")),
+               "give both one number of dimensions");
+  for (size_t k = 1; k <= std::min(gives, lists); ++k)
+    if (Contradict(given.dims[gives - k], listed.dims[lists - k], symbols))
+      return say(ShapeText(given), "give both the same dimensions");
 }
 
 std::string OutputHint(const std::string& word, const std::vector<Param>& outputs) {
@@ -148,7 +187,9 @@ void ReadShapeRules(Checker& checker, const JsonValue* rule, const JsonValue& ou
     } else if (!shared_rule_failed) {  // one rule for all outputs is reported once
       read = reader.Read(*own, own_path, i);
       shared_rule_failed = !by_output && !read;
-      if (read && own->is(JsonKind::kList)) CheckRank(checker, *own, op->outputs[i], own_path);
+      if (read && shapes_known)
+        if (const auto given = GivenBy(*own, *read, *op, symbols))
+          CheckGiven(checker, *own, *given, symbols, op->outputs[i], own_path);
     }
     op->shape_rules.push_back(read ? std::move(*read) : ShapeRule{});
   }

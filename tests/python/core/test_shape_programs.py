@@ -235,7 +235,7 @@ def test_what_no_rule_can_answer_is_refused_by_both(bind, rule, change, code, wo
     ],
 )
 def test_what_an_outputs_list_does_not_allow_is_refused_by_both(bind, lists, words):
-    code, said = compare(bind, ("same(x)", "same(x)"), GOOD, {}, lists)
+    code, said = compare(bind, ("broadcast(x)", "broadcast(x)"), GOOD, {}, lists)
     assert code == "CL022" and re.search(words, said), said
 
 
