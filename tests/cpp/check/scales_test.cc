@@ -50,11 +50,14 @@ struct Off {
   const char* factor;  // of element i
 };
 
-// Too fast for the steps that a dtype has, or under an offset that swallows it.
+// Too fast for the steps that a dtype has, under an offset that swallows it, or smaller than all
+// numbers that have their digits.
 const std::vector<Function>& Hidden() {
   static const std::vector<Function>& functions = *new std::vector<Function>{
       {"fast_sine_single", "float32", "std::sin(V(1e5) * v)", "V(1e5) * std::cos(V(1e5) * v)"},
       {"line_under_offset", "float64", "1 + V(1e-17) * v", "V(1e-17)"},
+      {"subnormal", "float64", "V(1e-311) * v", "V(1e-311)"},
+      {"subnormal_single", "float32", "V(1e-41) * v", "V(1e-41)"},
   };
   return functions;
 }
