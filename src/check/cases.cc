@@ -36,7 +36,7 @@ Sizes SingleSizes() {
 void AddRanks(CaseList* list) {
   Sizes sizes = DistinctSizes();
   if (!list->leading().empty()) {
-    for (const Shape& leading : {Shape{}, Shape{4, 2}}) {
+    for (const Shape& leading : {Shape{}, Shape{3, 2, 2}, Shape{4, 2}}) {
       sizes.leading = leading;
       list->Add(sizes);
     }

@@ -75,9 +75,10 @@ TEST(Cases, NamedDimensionsAreDistinct) {
   EXPECT_EQ(std::unique(first.begin(), first.end()), first.end());
 }
 
-TEST(Cases, LeadingDimensionsAreNoneOneAndTwo) {
+TEST(Cases, LeadingDimensionsAreNoneToThree) {
   const Made made = CasesOf(Metadef("op", {"x: \"...\", \"n\""}, {"y: \"...\", \"n\""}, "same(x)"));
-  for (const Shape& shape : {Shape{3}, Shape{2, 3}, Shape{4, 2, 3}, Shape{2, 0}, Shape{0, 3}})
+  for (const Shape& shape :
+       {Shape{3}, Shape{2, 3}, Shape{4, 2, 3}, Shape{3, 2, 2, 3}, Shape{2, 0}, Shape{0, 3}})
     EXPECT_TRUE(Has(made.cases, {shape}));
 }
 
