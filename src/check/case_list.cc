@@ -76,19 +76,60 @@ void CaseList::FindGroup() {
   group_.assign(group.begin(), group.end());
 }
 
+std::vector<int64_t> CaseList::AxesOfGroup(const Sizes& sizes) const {
+  std::vector<int64_t> axes;
+  for (const int32_t i : group_) {
+    const OpwrightParamDef& param = *def_.inputs[i];
+    if (IsAny(param)) continue;
+    const Shape shape = ShapeOf(param, i, sizes, kFull);
+    const size_t in_front = shape.size() - static_cast<size_t>(param.num_dims);
+    if (axes.size() < shape.size()) axes.resize(shape.size(), -1);
+    for (size_t k = 0; k < shape.size(); ++k) {
+      const bool says = k < in_front || (param.dims[k - in_front] != -1 && shape[k] != 1);
+      int64_t& axis = axes[shape.size() - 1 - k];
+      if (says && axis < 0) axis = shape[k];
+    }
+  }
+  return axes;
+}
+
+Sizes CaseList::ForGroup(Sizes sizes) const {
+  const std::vector<int64_t> axes = AxesOfGroup(sizes);
+  if (axes.empty()) return sizes;
+  Shape any;  // from the last on
+  for (size_t k = 0; k < std::max(axes.size(), sizes.any.size()); ++k) {
+    const bool is_own = k >= axes.size();
+    int64_t size = is_own        ? sizes.any[sizes.any.size() - 1 - k]
+                   : axes[k] < 0 ? sizes.unknown[k % sizes.unknown.size()]
+                                 : axes[k];
+    // Alike they would broadcast by luck.
+    while (is_own && size > 1 && std::find(any.begin(), any.end(), size) != any.end()) ++size;
+    any.push_back(size);
+  }
+  sizes.any.assign(any.rbegin(), any.rend());
+  if (sizes.tie != Tie::kPosition) return sizes;
+  while (sizes.unknown.size() < axes.size())
+    sizes.unknown.push_back(sizes.unknown[sizes.unknown.size() % 4]);
+  for (size_t k = 0; k < axes.size(); ++k)
+    if (axes[k] >= 0) sizes.unknown[k] = axes[k];
+  return sizes;
+}
+
 void CaseList::Add(const Sizes& sizes, Values values, const std::vector<Form>& forms,
                    int32_t alone) {
   Case c;
   c.alone = alone;
   c.values = values;
+  const Sizes of_group = ForGroup(sizes);
   for (int32_t i = 0; i < def_.num_inputs; ++i) {
     const OpwrightParamDef& param = *def_.inputs[i];
     const bool absent = param.kind == kOpwrightOptional && i < 64 && (sizes.absent >> i & 1) != 0;
-    const Form form = forms.empty() ? Form::kFull : forms[static_cast<size_t>(i)];
+    const Form form = forms.empty() ? kFull : forms[static_cast<size_t>(i)];
+    const bool in_group = std::find(group_.begin(), group_.end(), i) != group_.end();
     std::vector<Shape> tensors;
     const int64_t count = param.kind == kOpwrightDynamic ? sizes.dynamic : absent ? 0 : 1;
     for (int64_t k = 0; k < count; ++k)
-      tensors.push_back(ShapeOf(param, i, ForItem(sizes, k), form));
+      tensors.push_back(ShapeOf(param, i, ForItem(in_group ? of_group : sizes, k), form));
     c.shapes.push_back(std::move(tensors));
   }
   const bool known = std::any_of(cases_.begin(), cases_.end(), [&](const Case& other) {

@@ -47,6 +47,11 @@ class CaseList {
     cases_.back().samples_few = LargestOf(cases_.back()) > kMany;
     cases_.back().sought = true;
   }
+  void AddFirstColumn(const Sizes& sizes, const std::vector<Form>& forms) {
+    const size_t known = cases_.size();
+    Add(sizes, forms);
+    if (cases_.size() > known) cases_.back().first_column = true;
+  }
   void AddAlone(const Sizes& sizes, int32_t attr) { Add(sizes, Values::kNormal, {}, attr); }
 
   const std::vector<Case>& cases() const { return cases_; }
@@ -66,6 +71,10 @@ class CaseList {
  private:
   void Add(const Sizes& sizes, Values values, const std::vector<Form>& forms, int32_t alone);
   void FindGroup();
+  // The sizes of the group's axes, from the last on, as its inputs say them; -1: none does.
+  std::vector<int64_t> AxesOfGroup(const Sizes& sizes) const;
+  // With inputs of any rank, and dimensions that are -1, that broadcast with what the others say.
+  Sizes ForGroup(Sizes sizes) const;
 
   const OpwrightOpDef& def_;
   std::vector<Case> cases_;

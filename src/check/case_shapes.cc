@@ -8,30 +8,6 @@ namespace {
 
 int64_t At(const std::vector<int64_t>& sizes, size_t k) { return sizes[k % sizes.size()]; }
 
-Shape AnyInForm(const Shape& full, Form form) {
-  Shape shape = full;
-  switch (form) {
-    case Form::kFull:
-      break;
-    case Form::kRow:
-      if (!full.empty()) shape = {full.back()};
-      break;
-    case Form::kColumn:
-      if (!full.empty()) shape.back() = 1;
-      break;
-    case Form::kKeptRow:
-      for (size_t k = 0; k + 1 < shape.size(); ++k) shape[k] = 1;
-      break;
-    case Form::kOne:
-      shape = {1};
-      break;
-    case Form::kScalar:
-      shape = {};
-      break;
-  }
-  return shape;
-}
-
 // Which of the unknown sizes dimension k of an input has.
 size_t UnknownOf(const OpwrightParamDef& param, int32_t input, int32_t k, Tie tie) {
   // By position from the end, as broadcasting lines dimensions up.
@@ -50,29 +26,25 @@ size_t UnknownOf(const OpwrightParamDef& param, int32_t input, int32_t k, Tie ti
 bool IsAny(const OpwrightParamDef& param) { return param.leading_any != 0 && param.num_dims == 0; }
 
 Shape ShapeOf(const OpwrightParamDef& param, int32_t input, const Sizes& sizes, Form form) {
-  if (IsAny(param)) return AnyInForm(sizes.any, form);
   Shape shape;
-  if (param.leading_any) {
-    shape = sizes.leading;
-    if (input == sizes.shorter) shape.erase(shape.begin());
-    if (form == Form::kRow || form == Form::kScalar) shape.clear();
-    if (form == Form::kKeptRow || form == Form::kOne) std::fill(shape.begin(), shape.end(), 1);
-  }
-  const bool all_one = form == Form::kOne || form == Form::kScalar;
+  if (param.leading_any != 0) shape = IsAny(param) ? sizes.any : sizes.leading;
+  if (input == sizes.shorter) shape.erase(shape.begin());
+  const size_t in_front = shape.size();
   for (int32_t k = 0; k < param.num_dims; ++k) {
     const int64_t dim = param.dims[k];
-    const bool last = k + 1 == param.num_dims;
-    if (dim >= 0) {
-      shape.push_back(dim);
-    } else if (dim <= -2) {
-      shape.push_back(At(sizes.symbols, static_cast<size_t>(-(dim + 2))));
-    } else if (all_one || (form == Form::kColumn && last) ||
-               ((form == Form::kKeptRow || form == Form::kRow) && !last)) {
-      shape.push_back(1);
-    } else {
-      shape.push_back(At(sizes.unknown, UnknownOf(param, input, k, sizes.tie)));
-    }
+    shape.push_back(dim >= 0    ? dim
+                    : dim <= -2 ? At(sizes.symbols, static_cast<size_t>(-(dim + 2)))
+                                : At(sizes.unknown, UnknownOf(param, input, k, sizes.tie)));
   }
+  for (size_t k = 0; k < shape.size(); ++k) {
+    const bool is_free = k < in_front || param.dims[k - in_front] == -1;
+    const size_t from_end = shape.size() - 1 - k;
+    if (is_free && from_end < 32 && (form.ones >> from_end & 1) != 0) shape[k] = 1;
+  }
+  size_t left_out = 0;
+  while (left_out < in_front && shape.size() - left_out > form.most && shape[left_out] == 1)
+    ++left_out;
+  shape.erase(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(left_out));
   return shape;
 }
 

@@ -4,6 +4,7 @@
 // than the others of its broadcast group.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "check/array.h"
@@ -12,7 +13,17 @@
 namespace opwright::check {
 
 // How one input of a broadcast group is smaller than the others.
-enum class Form { kFull, kRow, kColumn, kKeptRow, kOne, kScalar };
+struct Form {
+  uint32_t ones = 0;  // bit k: axis k from the end is 1, where the metadef lets it
+  size_t most =
+      SIZE_MAX;  // axes; further ones in front that are 1 are left out, where it lets them
+};
+inline constexpr Form kFull = {};
+inline constexpr Form kRow = {~1u, 1};
+inline constexpr Form kKeptRow = {~1u};
+inline constexpr Form kColumn = {1};
+inline constexpr Form kOne = {~0u, 1};
+inline constexpr Form kScalar = {~0u, 0};
 
 // How dimensions that are -1 are equal across inputs, of the last two of each.
 enum class Tie {

@@ -68,15 +68,14 @@ void AddBroadcasts(CaseList* list) {
   const std::vector<int32_t>& group = list->group();
   if (group.size() < 2) return;
   const Sizes sizes = DistinctSizes();
-  for (const Form form : {Form::kRow, Form::kColumn, Form::kKeptRow, Form::kScalar, Form::kOne})
-    for (const int32_t smaller : group) list->Add(sizes, Forms(*list, smaller, form, Form::kFull));
+  for (const Form& form : {kRow, kColumn, kKeptRow, kScalar, kOne})
+    for (const int32_t smaller : group) list->Add(sizes, Forms(*list, smaller, form, kFull));
   // From two sides.
-  for (const int32_t column : group)
-    list->Add(sizes, Forms(*list, column, Form::kColumn, Form::kKeptRow));
+  for (const int32_t column : group) list->Add(sizes, Forms(*list, column, kColumn, kKeptRow));
   // Each in a way of its own: a matrix, a row, a column.
-  constexpr Form kWays[] = {Form::kFull, Form::kRow, Form::kColumn};
+  constexpr Form kWays[] = {kFull, kRow, kColumn};
   for (size_t turn = 0; turn < 3 && group.size() >= 3; ++turn) {
-    std::vector<Form> forms(static_cast<size_t>(list->def().num_inputs), Form::kFull);
+    std::vector<Form> forms(static_cast<size_t>(list->def().num_inputs), kFull);
     for (size_t k = 0; k < group.size(); ++k)
       forms[static_cast<size_t>(group[k])] = kWays[(k + turn) % 3];
     list->Add(sizes, forms);
@@ -84,7 +83,23 @@ void AddBroadcasts(CaseList* list) {
   // A parameter that a whole batch shares.
   Sizes batch = sizes;
   batch.any = {5, 2, 3};
-  for (const int32_t full : group) list->Add(batch, Forms(*list, full, Form::kFull, Form::kRow));
+  for (const int32_t full : group) list->Add(batch, Forms(*list, full, kFull, kRow));
+}
+
+// Each subset of the axes is 1, in two dimensions to four; those in front are there and left out.
+void AddSubsetsOfAxes(CaseList* list) {
+  constexpr size_t kMostInputs = 4;
+  const std::vector<int32_t>& group = list->group();
+  if (group.size() < 2) return;
+  Sizes sizes = DistinctSizes();
+  for (const Shape& any : {Shape{3, 5}, Shape{2, 3, 5}, Shape{2, 3, 4, 5}}) {
+    sizes.any = any;
+    const uint32_t all = 1u << any.size();
+    for (uint32_t ones = 1; ones < all; ++ones)
+      for (size_t k = 0; k < std::min(group.size(), kMostInputs); ++k)
+        for (const Form& form : {Form{ones}, Form{ones, 0}})
+          list->AddFirstColumn(sizes, Forms(*list, group[k], form, kFull));
+  }
 }
 
 void AddOptional(CaseList* list) {
@@ -128,8 +143,7 @@ void AddEmpty(CaseList* list) {
   list->Add(sizes);
   sizes.any = {0, 3};
   if (list->group().size() < 2) return;
-  for (const int32_t row : list->group())
-    list->Add(sizes, Forms(*list, row, Form::kRow, Form::kFull));
+  for (const int32_t row : list->group()) list->Add(sizes, Forms(*list, row, kRow, kFull));
 }
 
 // Thousands of elements in the largest input, where it has up to four axes.
@@ -202,10 +216,10 @@ void AddLongAxes(CaseList* list) {
   for (const int32_t smaller : list->group()) {
     sizes.any = {kLong, 2};
     sizes.unknown = {2, kLong, 2, 2};  // from the last on
-    list->AddLongAxis(sizes, Forms(*list, smaller, Form::kRow, Form::kFull));
+    list->AddLongAxis(sizes, Forms(*list, smaller, kRow, kFull));
     sizes.any = {2, kLong};
     sizes.unknown = {kLong, 2, 2, 2};
-    list->AddLongAxis(sizes, Forms(*list, smaller, Form::kColumn, Form::kFull));
+    list->AddLongAxis(sizes, Forms(*list, smaller, kColumn, kFull));
   }
 }
 
@@ -267,6 +281,7 @@ void AddOrdinary(CaseList* list) {
   list->Add(sizes, Values::kSomeZeros);
   list->Add(sizes, Values::kOneZero);
   list->Add(sizes, Values::kWide);
+  AddSubsetsOfAxes(list);
 }
 
 // Operators may ask for equal sizes where the metadef says -1: all of them, or one of one input and

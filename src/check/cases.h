@@ -30,6 +30,9 @@ struct Case {
   // Differences are those of a few elements: more would take long.
   bool samples_few = false;
 
+  // Of shapes alone: what goes wrong with them does so in each dtype.
+  bool first_column = false;
+
   // With values beyond the usual.
   bool is_probe() const;
   // Whether what cannot be compared counts as left out; what is found counts in each.

@@ -218,6 +218,7 @@ bool AnyNarrow(const OpwrightParamDef* const* params, int32_t count, int32_t col
 }  // namespace
 
 bool IsTried(const OpwrightOpDef& def, const Columns& columns, const Case& c) {
+  if (c.first_column) return columns.column == columns.reference;
   if (!c.is_probe()) return true;
   if (columns.column != columns.gradient) return false;
   return c.values != Values::kHundreds ||

@@ -15,7 +15,7 @@ struct Columns {
   bool has_gradient = false;  // this column has one
 };
 
-// Values beyond the usual are for differences; those in the hundreds are too far apart in a dtype
+// Of some cases one column is enough. Values beyond the usual are for differences; those in the hundreds are too far apart in a dtype
 // of 16 bits for these.
 bool IsTried(const OpwrightOpDef& def, const Columns& columns, const Case& c);
 

@@ -49,6 +49,36 @@ TEST(Cases, BroadcastsInEveryWay) {
     EXPECT_TRUE(Has(made.cases, shapes)) << CaseText(made.lowered.def(), 0, made.cases[0]);
 }
 
+// As the mask of an attention does, whatever its list says of its rank.
+TEST(Cases, InputsBroadcastWithNamedDimensionsOfOthers) {
+  const Shape x = {3, 5, 2, 7};
+  const auto cases_of = [](const char* mask) {
+    return CasesOf(Metadef("op", {"x: \"b\", \"h\", \"t\", \"s\"", mask},
+                           {"y: \"b\", \"h\", \"t\", \"s\""}, "broadcast(x, m)"));
+  };
+  const Made any = cases_of("m: -2");
+  for (const Shape& m : {x, Shape{7}, Shape{2, 7}, Shape{5, 1, 1}, Shape{3, 1, 2, 7},
+                         Shape{1, 5, 1, 7}, Shape{3, 1, 1, 7}, Shape{}})
+    EXPECT_TRUE(Has(any.cases, {x, m}));
+  const Made four = cases_of("m: -1, -1, -1, -1");
+  for (const Shape& m : {x, Shape{3, 1, 2, 7}, Shape{1, 5, 1, 7}, Shape{1, 1, 1, 1}})
+    EXPECT_TRUE(Has(four.cases, {x, m}));
+  const Made some = cases_of("m: \"b\", -1, -1, \"s\"");
+  for (const Shape& m : {x, Shape{3, 1, 2, 7}, Shape{3, 5, 1, 7}, Shape{3, 1, 1, 7}})
+    EXPECT_TRUE(Has(some.cases, {x, m}));
+  const Made affine = CasesOf(Metadef("op", {"x: -2", "g: \"n\""}, {"y: -2"}, "broadcast(x, g)"));
+  for (const Shape& shape : {Shape{3}, Shape{4, 3}, Shape{2, 4, 3}})
+    EXPECT_TRUE(Has(affine.cases, {shape, {3}}));
+}
+
+TEST(Cases, EachSubsetOfTheAxesIsBroadcast) {
+  const Made made = CasesOf(Metadef("op", {"x: -2", "y: -2"}, {"z: -2"}, "broadcast(x, y)"));
+  const std::vector<std::vector<Shape>> due = {
+      {{2, 3, 5}, {2, 1, 5}},       {{2, 3, 5}, {1, 3, 1}},       {{2, 3, 5}, {3, 1}},
+      {{2, 3, 4, 5}, {2, 1, 4, 5}}, {{2, 3, 4, 5}, {1, 3, 1, 5}}, {{3, 4, 1}, {2, 3, 4, 5}}};
+  for (const auto& shapes : due) EXPECT_TRUE(Has(made.cases, shapes));
+}
+
 TEST(Cases, ThreeInputsBroadcastEachInItsOwnWay) {
   const Made made =
       CasesOf(Metadef("op", {"x: -2", "b: -2", "s: -2"}, {"y: -2"}, "broadcast(x, b, s)"));
