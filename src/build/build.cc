@@ -48,7 +48,13 @@ class Builder {
       if (!hit.ok()) return hit.TakeError();
       if (!hit->has_value()) {
         Expected<std::optional<std::string>> made = Make();
-        if (!made.ok()) return made.TakeError();
+        if (!made.ok()) {
+          // A misspelt field of the metadef may be why the kernel does not fit it.
+          Error error = made.TakeError();
+          error.diagnostics.insert(error.diagnostics.begin(), plan_.warnings.begin(),
+                                   plan_.warnings.end());
+          return error;
+        }
         if (!made->has_value()) return std::optional<Result>();
         result_.path = **made;
         return std::optional<Result>(std::move(result_));

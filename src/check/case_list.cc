@@ -9,6 +9,21 @@
 
 namespace opwright::check {
 
+namespace {
+
+// Whether a shape rule wants all of these inputs, which are several, in one shape.
+bool TiesAll(const OpwrightOpDef& def, const std::set<int32_t>& inputs) {
+  return inputs.size() > 1 &&
+         std::any_of(def.shape_rules, def.shape_rules + def.num_outputs,
+                     [&](const OpwrightShapeRule* rule) {
+                       const std::set<int32_t> tied(rule->args, rule->args + rule->num_args);
+                       return rule->kind == kOpwrightShapeSame &&
+                              std::includes(tied.begin(), tied.end(), inputs.begin(), inputs.end());
+                     });
+}
+
+}  // namespace
+
 Sizes DistinctSizes() {
   Sizes sizes;
   // Prime where there are few of them.
@@ -70,9 +85,11 @@ void CaseList::FindGroup() {
     const OpwrightShapeRule& rule = *def_.shape_rules[o];
     if (rule.kind == kOpwrightShapeBroadcast) group.insert(rule.args, rule.args + rule.num_args);
   }
-  if (group.empty())
+  if (group.empty()) {
     for (int32_t i = 0; i < def_.num_inputs; ++i)
       if (IsAny(*def_.inputs[i])) group.insert(i);
+    if (TiesAll(def_, group)) group.clear();
+  }
   group_.assign(group.begin(), group.end());
 }
 

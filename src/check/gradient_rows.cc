@@ -12,15 +12,16 @@
 #include "check/report.h"
 #include "check/tally.h"
 #include "registry/library.h"
+#include "runtime/gradient.h"
 
 namespace opwright::check {
 namespace {
 
 constexpr char kComplexText[] = "gradients of complex dtypes are not compared with differences";
 
-// A backward operator by its names, to which no operator of its library is bound: what is said of
-// it; "" for any other.
-std::string LoneBackwardText(const Operator& op) {
+// Of a backward operator by its names, to which no operator of its library is bound, the name of
+// its forward operator; "" of any other.
+std::string LoneForward(const Operator& op) {
   constexpr std::string_view kGrad = "_grad";
   const OpwrightOpDef& def = op.def();
   const std::string_view name = def.name;
@@ -33,15 +34,12 @@ std::string LoneBackwardText(const Operator& op) {
     return "";
   for (const auto& other : op.library().operators())
     if (other->backward() == &op) return "";
-  const std::string_view forward = name.substr(0, name.size() - kGrad.size());
-  return StrCat(
-      "a backward operator by its names: what it computes cannot be checked without its "
-      "forward operator ",
-      forward,
-      op.library().Find(forward) != nullptr
-          ? StrCat(", whose metadef does not name it: write \"gradient\": \"", name, "\"")
-          : std::string(", which is not in the library: build both together"));
+  return std::string(name.substr(0, name.size() - kGrad.size()));
 }
+
+constexpr char kLoneText[] =
+    "a backward operator by its names: what it computes cannot be checked without its forward "
+    "operator ";
 
 bool IsComplex(OpwrightDType dtype) { return dtype.code == kOpwrightComplex; }
 
@@ -87,6 +85,19 @@ GradientRow RowOf(const Operator& op, const RowName& name, int32_t column) {
   return row;
 }
 
+// Of float outputs whose gradient the backward operator does not take: it may have been forgotten.
+std::string UnusedOutputsText(const Operator& op) {
+  const OpwrightOpDef& def = op.def();
+  std::vector<std::string> names;
+  for (int32_t o = 0; o < def.num_outputs; ++o)
+    if (IsFloat(def.outputs[o]->dtypes[0]) && !TakesGradientOf(*op.gradient(), o))
+      names.emplace_back(def.outputs[o]->name);
+  if (names.empty()) return "";
+  return StrCat(op.backward()->name(), " takes no gradient of ",
+                names.size() > 1 ? "outputs " : "output ", JoinAnd(names), ": a loss that uses ",
+                names.size() > 1 ? "one of them" : "it", " is an error [GR023]");
+}
+
 Finding NoGradientColumn(const Operator& op, int32_t column) {
   const std::string text = ColumnText(op.def(), column);
   Finding finding =
@@ -98,9 +109,18 @@ Finding NoGradientColumn(const Operator& op, int32_t column) {
 
 }  // namespace
 
+std::string ForgottenText(const Operator& op) {
+  const std::string forward = LoneForward(op);
+  if (forward.empty() || op.library().Find(forward) == nullptr) return "";
+  return StrCat(kLoneText, forward, ", whose metadef does not name it: write \"gradient\": \"",
+                op.name(), "\"");
+}
+
 int32_t PrepareRows(Operator& op, Tally* tally) {
   OperatorReport& report = tally->report;
-  report.note = LoneBackwardText(op);
+  const std::string forward = LoneForward(op);
+  if (!forward.empty())
+    report.note = StrCat(kLoneText, forward, ", which is not in the library: build both together");
   const std::string missing = op.MissingBackward();
   if (!missing.empty())
     report.note = StrCat("its backward operator ", missing,
@@ -121,6 +141,7 @@ int32_t PrepareRows(Operator& op, Tally* tally) {
     }
     report.rows.push_back(RowOf(op, name, column));
   }
+  if (report.note.empty()) report.note = UnusedOutputsText(op);
   tally->Begin();
   for (int32_t c = 0; c < op.def().num_columns; ++c)
     if (!HasGradientColumn(op, c) && HasFloat(op.def(), c))

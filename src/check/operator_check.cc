@@ -42,10 +42,12 @@ class OperatorCheck {
   }
 
   OperatorReport Run() {
-    if (!op_.has_metadef()) {
+    tally_.report.note =
+        op_.has_metadef()
+            ? ForgottenText(op_)
+            : "no metadef: nothing says what its inputs are; build the library with its op.json";
+    if (!tally_.report.note.empty()) {
       tally_.report.verdict = Verdict::kUndecided;
-      tally_.report.note =
-          "no metadef: nothing says what its inputs are; build the library with its op.json";
       return std::move(tally_.report);
     }
     gradient_column_ = PrepareRows(op_, &tally_);

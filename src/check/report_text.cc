@@ -74,7 +74,10 @@ std::string OperatorText(const OperatorReport& op) {
     text += FindingText(finding);
     ids.insert(finding.id);
   }
-  const size_t shown = op.verdict == Verdict::kUndecided ? op.refusals.size() : 2;
+  // What an operator that is right refuses is no task, unless it is nearly all that was tried.
+  const size_t shown = op.verdict == Verdict::kUndecided                        ? op.refusals.size()
+                       : op.verdict == Verdict::kWrong || ids.contains("CK025") ? 2
+                                                                                : 0;
   for (size_t k = 0; k < op.refusals.size() && k < shown; ++k)
     text += StrCat("  refused: ", op.refusals[k], "\n");
   return text + CuresText(ids);

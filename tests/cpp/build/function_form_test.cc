@@ -212,6 +212,19 @@ TEST_F(FunctionKernels, AColumnThatDoesNotFitIsReportedAtTheMarker) {
   EXPECT_SAYS(said, "called as Scale(opwright::View<const int32_t> x, opwright::View<int32_t> z)");
 }
 
+TEST_F(FunctionKernels, AMisspeltFieldIsToldBesideTheMisfitThatComesOfIt) {
+  Write("op/f.cpp",
+        "#include <opwright/kernel.h>\nvoid Scale(opwright::View<const float> x, "
+        "opwright::View<float> z, double factor) {}\nOPWRIGHT_FUNCTION(scale, Scale)\n");
+  Write("op/op.json",
+        "{\"op_name\": \"scale\", \"input_desc\": [{\"name\": \"x\", \"dtype\": [\"float32\"], "
+        "\"shape\": [-1]}], \"output_desc\": [{\"name\": \"z\", \"dtype\": [\"float32\"], "
+        "\"shape\": [-1]}], \"attrs\": [{\"name\": \"factor\", \"type\": \"float\"}]}");
+  const std::string said = Refused("op", "BD013");
+  EXPECT_SAYS(said, "the field \"attrs\" is not known and says nothing; write \"attr\" [MD005]");
+  EXPECT_SAYS(said, "[BD029]");
+}
+
 // The metadef has x, y -> z with an attribute gain.
 TEST_F(FunctionKernels, WithoutAMetadefAreRefusedAtTheMarker) {
   Write("k.cpp",
