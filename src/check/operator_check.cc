@@ -80,6 +80,7 @@ class OperatorCheck {
       }
       for (const auto& [number, c] : sought_)
         if (column != reference && MayGoOn()) RunOne(columns, c, number, shared);
+      if (column == reference) RunOtherValues(columns, shared);
       if (ended_ == 0) RunAfterOthers(columns, shared);
       if (ended_ == 0) RunInterrupted(columns, shared);
     }
@@ -154,6 +155,14 @@ class OperatorCheck {
       c.samples_few = true;
     }
     (void)RunWithin(columns, c, known.seed, shared);
+  }
+
+  // Of the cases that were run, with an attribute's other value.
+  void RunOtherValues(const Columns& columns, void* shared) {
+    for (const int32_t attr : AttrsWithSecond(def()))
+      if (ended_ == 0 && !known_.empty())
+        RunKnown(columns, known_[0], shared,
+                 [&](Recorder* recorder) { RunOtherValue(op_, columns, known_, attr, recorder); });
   }
 
   uint64_t SeedOf(size_t number) const { return options_.seed * 1000003 + number; }

@@ -3,6 +3,8 @@
 // Everything that is tried with one case in one dtype column; runs in a child.
 #pragma once
 
+#include <vector>
+
 #include "check/record.h"
 #include "check/trial.h"
 
@@ -15,8 +17,8 @@ struct Columns {
   bool has_gradient = false;  // this column has one
 };
 
-// Of some cases one column is enough. Values beyond the usual are for differences; those in the hundreds are too far apart in a dtype
-// of 16 bits for these.
+// Of some cases one column is enough. Values beyond the usual are for differences; those in the
+// hundreds are too far apart in a dtype of 16 bits for these.
 bool IsTried(const OpwrightOpDef& def, const Columns& columns, const Case& c);
 
 void RunCase(Operator& op, const Columns& columns, const Case& c, uint64_t seed,
@@ -33,5 +35,9 @@ struct Known {
 // The calls of one case after those of another, which must leave nothing behind that changes them.
 void RunAfter(Operator& op, const Columns& columns, const Known& before, const Known& after,
               Recorder* recorder);
+
+// An attribute whose two values give the same results in each of these cases.
+void RunOtherValue(Operator& op, const Columns& columns, const std::vector<Known>& cases,
+                   int32_t attr, Recorder* recorder);
 
 }  // namespace opwright::check
