@@ -37,9 +37,11 @@ def rule_of(op, given=None, of_one: bool = False) -> Rule | None:
     _bprop.check_signature(op, rule)
     outputs = op.definition.outputs
     names = _bprop.keyword_attrs(op, _called(rule))
-    one_output = len(outputs) == 1 and outputs[0].kind != DYNAMIC and not of_one
-    refuse_unlike(op.name, rule, len(op.definition.inputs), one_output, names)
-    return Rule(readable(op.name, rule, names), names)
+    fixed = all(output.kind != DYNAMIC for output in outputs)
+    one_output = len(outputs) == 1 and fixed and not of_one
+    count = len(op.definition.inputs)
+    refuse_unlike(op.name, rule, count, one_output, names)
+    return Rule(readable(op.name, rule, names, count, len(outputs) if fixed else 1), names)
 
 
 def _called(rule):
@@ -70,12 +72,15 @@ def of_operator(op, rule: Rule | None, attrs: dict):
     return _compiled(op, attrs)
 
 
-def of_function(name: str, rule):
-    """The bprop of what is not ours, and the number of inputs, which only the rule says."""
+def of_function(name: str, rule, outputs: int):
+    """The bprop of what is not ours, and the number of inputs, which only the rule says.
+
+    outputs: how many are declared; 1 where that is not known yet.
+    """
     count = _inputs_of(name, rule)
     names = tuple(str(i) for i in range(count))
     refuse_unlike(name, rule, count, False)
-    function = readable(name, rule)
+    function = readable(name, rule, (), count, outputs)
     forms = forms_of(function, count)
     return _checked(name, function, names, (None,) * count, forms), count
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from opwright import _errors
 from opwright.mindspore import _rule_source as source
-from opwright.mindspore import _statements
+from opwright.mindspore import _several, _statements
 from opwright.mindspore._statements import PLAIN, Fault
 
 _METHODS = ("asnumpy",)
@@ -57,6 +57,7 @@ def refuse_python_only(
         )
         if fault is None and function is code.function:
             _refuse_writes(op, code, tree, attrs)
+            _several.refuse_for_tensor(op, code, tree, attrs)
             fault = _statements.on_tensors(code, tree, attrs)
         elif fault is None:
             fault = _statements.on_tensors(source.Code(function), tree, is_called=True)

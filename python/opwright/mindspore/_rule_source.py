@@ -11,6 +11,7 @@ import textwrap
 import types
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from mindspore import nn
@@ -26,6 +27,7 @@ class Code(NamedTuple):
     owner: object = None  # what self stands for
     given: int = 0  # the first parameters, that a partial gives
     keywords: frozenset[str] = frozenset()  # that it gives by name
+    tuples: Mapping[str, int] = MappingProxyType({})  # out and dout of several outputs: how many
 
     @property
     def parameters(self) -> list[str]:

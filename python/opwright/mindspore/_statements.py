@@ -9,11 +9,12 @@ import ast
 import builtins
 import functools
 import types
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
 from opwright.mindspore import _rule_source as source
+from opwright.mindspore._compiled import compiled
 from opwright.mindspore._tensors import Tensors
 
 # As MindSpore 2.10 compiles no others.
@@ -110,7 +111,7 @@ def on_tensors(
     code = rule.function.__code__
     own = {*code.co_varnames, *code.co_cellvars}
     local = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
-    for node in _compiled(tree, tensors):
+    for node in compiled(tree, tensors):
         fault = _dict(node, tensors) or _changes_list(node, tensors, attrs)
         if fault is None and isinstance(node, ast.Call):
             called = _meant(tensors.scope, node.func)
@@ -247,46 +248,3 @@ def _meant(scope: Mapping, node: ast.expr):
 def _is_numpys(called) -> bool:
     module = getattr(called, "__module__", None) or ""
     return callable(called) and (isinstance(called, np.ufunc) or module.split(".")[0] == "numpy")
-
-
-def _compiled(tree: ast.AST, tensors: Tensors) -> Iterator[ast.AST]:
-    """What is part of the graph for sure, but for what has names of its own."""
-    definition = source.definition_of(tree)
-    if isinstance(definition, ast.Lambda):
-        yield from _part(definition.body, tensors)
-    elif isinstance(definition, ast.FunctionDef):
-        yield from _in_turn(definition.body, tensors)
-
-
-def _in_turn(statements: list[ast.stmt], tensors: Tensors) -> Iterator[ast.AST]:
-    for statement in statements:
-        yield from _part(statement, tensors)
-        if _is_open(statement, tensors) and source.may_leave(statement):
-            return
-
-
-def _part(node: ast.AST, tensors: Tensors) -> Iterator[ast.AST]:
-    if isinstance(node, source.SCOPES):
-        return
-    yield node
-    match node:
-        case ast.Return(value=ast.Dict()):  # which the verdict on the answer names
-            children = ()
-        case ast.If(test=test) | ast.IfExp(test=test) if _is_open(node, tensors):
-            children = (test,)
-        case ast.BoolOp(values=[first, *_]):
-            children = (first,)
-        case ast.ListComp() | ast.DictComp() | ast.SetComp() | ast.GeneratorExp():
-            children = (node.generators[0].iter,)
-        case _:
-            children = [value for _, value in ast.iter_fields(node)]
-    for each in children:
-        if isinstance(each, ast.AST):
-            yield from _part(each, tensors)
-        elif isinstance(each, list):
-            yield from _in_turn([one for one in each if isinstance(one, ast.AST)], tensors)
-
-
-def _is_open(node: ast.AST, tensors: Tensors) -> bool:
-    """Whether it is a branch of which a graph takes one side: it goes by no values of tensors."""
-    return isinstance(node, (ast.If, ast.IfExp)) and not tensors.by_values(node.test)
