@@ -64,7 +64,7 @@ def module_of(text: str):
     return module
 
 
-def readable(op: str, rule, keywords: tuple[str, ...], inputs: int, outputs: int):
+def readable(op: str, rule, keywords: tuple[str, ...] = (), inputs: int = 0, outputs: int = 1):
     """The rule itself or one like it that every mode takes; GR020 when there is none.
 
     keywords: attributes that it will be given by name. inputs, outputs: how many there are.
