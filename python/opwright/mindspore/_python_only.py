@@ -13,8 +13,8 @@ from collections.abc import Mapping
 import mindspore as ms
 
 from opwright import _errors
+from opwright.mindspore import _branches, _several, _statements
 from opwright.mindspore import _rule_source as source
-from opwright.mindspore import _several, _statements
 from opwright.mindspore._compiled import compiled
 from opwright.mindspore._statements import PLAIN, Fault
 from opwright.mindspore._tensors import Tensors
@@ -56,7 +56,9 @@ def refuse_python_only(
             _several.refuse_for_tensor(op, code, tree, attrs)
         if fault is None:
             attributes = attrs if function is code.function else ()
-            fault = _statements.on_tensors(function.__code__, tree, tensors, attributes)
+            fault = _statements.on_tensors(
+                function.__code__, tree, tensors, attributes
+            ) or _branches.unlike(tree, tensors)
         if fault is not None:
             what, cure = fault
             by = "" if function is code.function else f" calls {function.__name__}, which"

@@ -51,11 +51,12 @@ class Tensors:
         self._from: dict[str, int] = {}
         self.scope = source.scope_of(code.function)
         self.owner = code.owner
+        self.parameters = code.all_parameters
         definition = source.definition_of(tree)
         self.nodes = [] if definition is None else source.own_nodes(definition)
         bindings = self.bindings = self._bindings()
         # A parameter that is none is bound by the call as well.
-        self.names |= bindings.keys() - code.all_parameters
+        self.names |= bindings.keys() - self.parameters
         self._narrow(bindings)
         if isinstance(definition, ast.FunctionDef):
             self._from = self._bound_again(definition.body)
