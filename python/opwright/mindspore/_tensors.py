@@ -120,6 +120,7 @@ class Tensors:
         """Where these names stand for something else."""
         made = copy.copy(self)
         made.names, made.lists = self.names - names, self.lists - names
+        made._from = {name: line for name, line in self._from.items() if name not in names}
         return made
 
     def sure(self, node: ast.AST | None) -> bool:
