@@ -86,7 +86,7 @@ def check_signature(op, rule) -> None:
     except TypeError as error:
         raise _errors.make(
             "GR007",
-            f"{op.name}: the bprop {getattr(rule, '__name__', rule)}{signature} cannot be called "
+            f"{op.name}: the bprop {_names(rule)[2]}{signature} cannot be called "
             f"with ({', '.join(names)}, out, dout): {error}; "
             f"write def bprop({', '.join(names)}, out, dout{attrs})"
             f"{', of the attributes those that it needs' if attrs else ''}",

@@ -183,12 +183,21 @@ def _fixed(value):
 
 def check_constants(op: str, out_shape, out_dtype) -> None:
     """What is wrong in a form that needs no call to be judged."""
+    check_counts(op, _counts(op, out_shape, out_dtype))
+
+
+def count_of(op: str, out_shape, out_dtype) -> int:
+    """Of the outputs; 1 where only a call says it."""
+    return next(iter(_counts(op, out_shape, out_dtype).values()), 1)
+
+
+def _counts(op: str, out_shape, out_dtype) -> dict[str, int]:
     counts = {}
     if out_shape is not None and not is_function(out_shape):
         counts["out_shape"] = len(shapes(op, out_shape))
     if out_dtype is not None and not is_function(out_dtype):
         counts["out_dtype"] = len(dtypes(op, out_dtype))
-    check_counts(op, counts)
+    return counts
 
 
 def check_counts(op: str, counts: dict[str, int]) -> None:

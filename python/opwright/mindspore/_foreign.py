@@ -42,7 +42,9 @@ class Foreign:
             self._zero_dim = {}
             self.func = _pyfunc.checked(self.name, self.func, out_shape, out_dtype, self._zero_dim)
         if bprop is not None:
-            self.gradient, count = _gradient.of_function(self.name, bprop)
+            self.gradient, count = _gradient.of_function(
+                self.name, bprop, _declared.count_of(self.name, out_shape, out_dtype)
+            )
             self._counts.append(_counts.Count("its bprop", count, count))
         for name, value in self._declared.items():
             if _declared.is_function(value):

@@ -4,6 +4,7 @@ refusal in words; alike in every mode."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import NamedTuple
 
@@ -34,17 +35,28 @@ def rule_of(op, given=None, of_one: bool = False) -> Rule | None:
     rule = given if given is not None else op.python_bprop
     if rule is None:
         return None
-    _bprop.check_signature(op, rule)
+    called = _called(op.name, rule)
+    _bprop.check_signature(op, called)
     outputs = op.definition.outputs
-    names = _bprop.keyword_attrs(op, _called(rule))
-    one_output = len(outputs) == 1 and outputs[0].kind != DYNAMIC and not of_one
-    refuse_unlike(op.name, rule, len(op.definition.inputs), one_output, names)
-    return Rule(readable(op.name, rule, names), names)
+    names = _bprop.keyword_attrs(op, called)
+    fixed = all(output.kind != DYNAMIC for output in outputs)
+    one_output = len(outputs) == 1 and fixed and not of_one
+    count = len(op.definition.inputs)
+    refuse_unlike(op.name, rule, count, one_output, names)
+    return Rule(readable(op.name, rule, names, count, len(outputs) if fixed else 1), names)
 
 
-def _called(rule):
+def _called(op: str, rule):
     """What says a rule's parameters: a Cell's __call__ takes anything."""
-    return rule.construct if isinstance(rule, nn.Cell) else rule
+    if isinstance(rule, functools.partial):
+        return functools.partial(_called(op, rule.func), *rule.args, **rule.keywords)
+    if not isinstance(rule, nn.Cell):
+        return rule
+    if type(rule).construct is nn.Cell.construct:
+        raise _errors.make(
+            "GR007", f"{op}: the bprop, a Cell {type(rule).__name__}, has no construct"
+        )
+    return rule.construct
 
 
 def of_operator(op, rule: Rule | None, attrs: dict):
@@ -70,12 +82,15 @@ def of_operator(op, rule: Rule | None, attrs: dict):
     return _compiled(op, attrs)
 
 
-def of_function(name: str, rule):
-    """The bprop of what is not ours, and the number of inputs, which only the rule says."""
+def of_function(name: str, rule, outputs: int):
+    """The bprop of what is not ours, and the number of inputs, which only the rule says.
+
+    outputs: how many are declared; 1 where that is not known yet.
+    """
     count = _inputs_of(name, rule)
     names = tuple(str(i) for i in range(count))
     refuse_unlike(name, rule, count, False)
-    function = readable(name, rule)
+    function = readable(name, rule, (), count, outputs)
     forms = forms_of(function, count)
     return _checked(name, function, names, (None,) * count, forms), count
 
@@ -83,8 +98,9 @@ def of_function(name: str, rule):
 def _inputs_of(name: str, rule) -> int:
     """How many inputs a rule is for: its parameters but out and dout."""
     _bprop.refuse_no_function(name, rule)
+    called = _called(name, rule)
     try:
-        parameters = list(inspect.signature(_called(rule)).parameters.values())
+        parameters = list(inspect.signature(called).parameters.values())
     except (TypeError, ValueError):
         parameters = []
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
@@ -105,7 +121,7 @@ def _inputs_of(name: str, rule) -> int:
             f"{name}: the bprop takes ({words}); due are the inputs, out and dout: "
             "def bprop(x, out, dout)",
         )
-    _bprop.refuse_other_order(name, _called(rule), [""] * (len(due) - 2))
+    _bprop.refuse_other_order(name, called, [""] * (len(due) - 2))
     return len(due) - 2
 
 

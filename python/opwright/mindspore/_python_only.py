@@ -7,25 +7,19 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import os
-import sys
 import types
 from collections.abc import Mapping
 
 import mindspore as ms
-import numpy as np
 
 from opwright import _errors
+from opwright.mindspore import _branches, _several, _statements
 from opwright.mindspore import _rule_source as source
-from opwright.mindspore import _statements
+from opwright.mindspore._compiled import compiled
 from opwright.mindspore._statements import PLAIN, Fault
+from opwright.mindspore._tensors import Tensors
 
 _METHODS = ("asnumpy",)
-_NOT_USERS = (
-    os.path.dirname(ms.__file__) + os.sep,
-    os.path.dirname(np.__file__) + os.sep,
-    os.path.dirname(os.path.dirname(__file__)) + os.sep,
-)
 
 
 def refuse_python_only(
@@ -35,15 +29,17 @@ def refuse_python_only(
 
     attrs: parameters that are attributes. tree: the rule's syntax, where its source says more.
     """
-    waiting = [(code.function, tree or source.tree_of(code.function))]
+    inputs = frozenset(code.parameters).difference(attrs)
+    waiting = [(code.function, tree or source.tree_of(code.function), inputs)]
     seen = set()
     while waiting:
-        function, tree = waiting.pop()
-        if function in seen or not _is_users(function):
+        function, tree, given = waiting.pop()
+        if (function, given) in seen or not source.is_users(function):
             continue
-        seen.add(function)
+        seen.add((function, given))
         scope = source.scope_of(function)
         owner = code.owner if function.__code__.co_varnames[:1] == ("self",) else None
+        tensors = Tensors(source.Code(function, owner), tree, given)
         called = source.called_in(tree, scope, owner)
         fault = (
             _uses_method(function, tree, scope, owner)
@@ -57,9 +53,12 @@ def refuse_python_only(
         )
         if fault is None and function is code.function:
             _refuse_writes(op, code, tree, attrs)
-            fault = _statements.on_tensors(code, tree, attrs)
-        elif fault is None:
-            fault = _statements.on_tensors(source.Code(function), tree, is_called=True)
+            _several.refuse_for_tensor(op, code, tree, attrs)
+        if fault is None:
+            attributes = attrs if function is code.function else ()
+            fault = _statements.on_tensors(
+                function.__code__, tree, tensors, attributes
+            ) or _branches.unlike(tree, tensors)
         if fault is not None:
             what, cure = fault
             by = "" if function is code.function else f" calls {function.__name__}, which"
@@ -68,15 +67,24 @@ def refuse_python_only(
                 f"{op}: the bprop {code.name}{by} {what}, which ms.jit and graph mode cannot "
                 f"compile; {cure}",
             )
-        for each in (*filter(_is_plain, called), *source.own_methods(tree, scope, owner)):
-            waiting.append((each, source.tree_of(each)))
+        waiting += [
+            (each, source.tree_of(each), known) for each, known in _calls(called, tree, tensors)
+        ]
 
 
-def _is_users(function: types.FunctionType) -> bool:
-    return (
-        not function.__code__.co_filename.startswith(_NOT_USERS)
-        and (function.__module__ or "").split(".")[0] not in sys.stdlib_module_names
-    )
+def _calls(
+    called: list, tree: ast.AST, tensors: Tensors
+) -> dict[tuple[types.FunctionType, frozenset[str]], None]:
+    """The functions that a function calls, with the parameters that are tensors then for sure."""
+    surely = {
+        (function, source.given_tensors(node, function, tensors.sure)): None
+        for node in compiled(tree, tensors)
+        if isinstance(node, ast.Call)
+        and _is_plain(function := source.meant(tensors.scope, node.func, tensors.owner))
+    }
+    known = {function for function, _ in surely}
+    others = (each for each in called if _is_plain(each) and each not in known)
+    return surely | {(each, frozenset()): None for each in others}
 
 
 def _refuse_writes(op: str, code: source.Code, tree: ast.AST, attrs: tuple[str, ...]) -> None:
@@ -161,7 +169,7 @@ def refuse_other_self(op: str, method: types.FunctionType) -> None:
     """MindSpore's compiler counts the first parameter of a method unless it is called self."""
     code = method.__code__
     first = code.co_varnames[0] if code.co_argcount else "self"
-    if first != "self" and not code.co_filename.startswith(_NOT_USERS):
+    if first != "self" and source.is_users(method):
         raise _errors.make(
             "GR020",
             f"{op}: the bprop {method.__qualname__} calls its first parameter {first}, and ms.jit "

@@ -28,6 +28,7 @@ from opwright.mindspore._python_only import (
     refuse_parameters_of,
     refuse_python_only,
 )
+from opwright.mindspore._several import tuples_of
 
 _PARTIAL = """
 def bind(rule, before, named):
@@ -63,14 +64,17 @@ def module_of(text: str):
     return module
 
 
-def readable(op: str, rule, keywords: tuple[str, ...] = ()):
+def readable(op: str, rule, keywords: tuple[str, ...] = (), inputs: int = 0, outputs: int = 1):
     """The rule itself or one like it that every mode takes; GR020 when there is none.
 
-    keywords: attributes that it will be given by name.
+    keywords: attributes that it will be given by name. inputs, outputs: how many there are.
     """
     if isinstance(rule, functools.partial):
         refuse_parameters_of(op, rule)
-    return _like(op, rule, keywords, source.code_of(rule))
+    code = source.code_of(rule)
+    if code is not None:
+        code = code._replace(tuples=tuples_of(code, keywords, inputs, outputs))
+    return _like(op, rule, keywords, code)
 
 
 def _like(op: str, rule, keywords: tuple[str, ...], code: source.Code | None):

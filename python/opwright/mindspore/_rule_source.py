@@ -4,17 +4,27 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import dis
 import functools
 import inspect
+import itertools
+import os
+import sys
 import textwrap
 import types
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+import mindspore as ms
+import numpy as np
 from mindspore import nn
 
+_NOT_USERS = tuple(
+    os.path.dirname(path) + os.sep for path in (ms.__file__, np.__file__, os.path.dirname(__file__))
+)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -26,6 +36,7 @@ class Code(NamedTuple):
     owner: object = None  # what self stands for
     given: int = 0  # the first parameters, that a partial gives
     keywords: frozenset[str] = frozenset()  # that it gives by name
+    tuples: Mapping[str, int] = MappingProxyType({})  # out and dout of several outputs: how many
 
     @property
     def parameters(self) -> list[str]:
@@ -167,6 +178,15 @@ def scope_of(function: types.FunctionType) -> Mapping:
     return ChainMap(dict.fromkeys((*own, *_own_names(code))), cells, function.__globals__)
 
 
+def is_users(function) -> bool:
+    """Whether it is a Python function of neither a library that compiled modes know nor ours."""
+    return (
+        isinstance(function, types.FunctionType)
+        and not function.__code__.co_filename.startswith(_NOT_USERS)
+        and (function.__module__ or "").split(".")[0] not in sys.stdlib_module_names
+    )
+
+
 def value_of(scope: Mapping, node: ast.expr):
     """What a name stands for, or a name in a module; None for anything else."""
     match node:
@@ -178,23 +198,39 @@ def value_of(scope: Mapping, node: ast.expr):
     return None
 
 
+def meant(scope: Mapping, node: ast.expr, owner=None):
+    """What is called by this: a function, also one that is built in, a static method's function, a
+    class method, or what self has. owner: what self stands for."""
+    match node:
+        case ast.Name(id=name) if name not in scope:
+            return getattr(builtins, name, None)
+        case ast.Attribute(value=value, attr=attr):
+            holder = owner if is_of_self(node) else value_of(scope, value)
+            if holder is None or inspect.ismodule(holder):
+                return value_of(scope, node)
+            kind = holder if isinstance(holder, type) else type(holder)
+            found = inspect.getattr_static(kind, attr, None)
+            if isinstance(found, staticmethod):
+                return found.__func__
+            return found if is_of_self(node) or isinstance(found, classmethod) else None
+    return value_of(scope, node)
+
+
 def called_in(tree: ast.AST, scope: Mapping, owner=None) -> list:
-    """What the names stand for that a function calls."""
+    """What a function calls."""
     return [
-        value_of(scope, node.func)
+        meant(scope, node.func, owner)
         for node in live_nodes(tree, scope, owner)
         if isinstance(node, ast.Call)
     ]
 
 
-def own_methods(tree: ast.AST, scope: Mapping, owner) -> list[types.FunctionType]:
-    """Those of its own that a method calls by self."""
-    methods = (
-        inspect.getattr_static(type(owner), node.func.attr, None)
-        for node in live_nodes(tree, scope, owner)
-        if isinstance(node, ast.Call) and is_of_self(node.func)
-    )
-    return [each for each in methods if isinstance(each, types.FunctionType)]
+def given_tensors(node: ast.Call, function: types.FunctionType, is_tensor) -> frozenset[str]:
+    """The parameters of a function that a call gives a tensor for sure."""
+    code = function.__code__
+    names = [name for name in code.co_varnames[: code.co_argcount] if name != "self"]
+    args = itertools.takewhile(lambda each: not isinstance(each, ast.Starred), node.args)
+    return frozenset(name for name, each in zip(names, args, strict=False) if is_tensor(each))
 
 
 def is_of_self(node: ast.expr) -> bool:

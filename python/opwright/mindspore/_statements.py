@@ -6,14 +6,14 @@ syntax that the compiler reads in any branch."""
 from __future__ import annotations
 
 import ast
-import builtins
-import functools
 import types
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from opwright.mindspore import _constants
 from opwright.mindspore import _rule_source as source
+from opwright.mindspore._compiled import compiled
 from opwright.mindspore._tensors import Tensors
 
 # As MindSpore 2.10 compiles no others.
@@ -98,25 +98,26 @@ def name_after_loop(function: types.FunctionType, tree: ast.AST) -> Fault | None
 
 
 def on_tensors(
-    rule: source.Code, tree: ast.AST, attrs: Collection[str] = (), *, is_called: bool = False
+    code: types.CodeType, tree: ast.AST, tensors: Tensors, attrs: Collection[str] = ()
 ) -> Fault | None:
-    """What a rule does with tensors, or with lists and dicts of them.
+    """What a function does with tensors, or with lists and dicts of them.
 
-    attrs: the parameters that are attributes. In a function that a rule calls nothing is known of
-    its parameters.
+    attrs: the parameters that are attributes.
     """
-    inputs = () if is_called else [name for name in rule.parameters if name not in attrs]
-    tensors = Tensors(rule, tree, inputs)
-    code = rule.function.__code__
     own = {*code.co_varnames, *code.co_cellvars}
     local = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
-    for node in _compiled(tree, tensors):
-        fault = _dict(node, tensors) or _changes_list(node, tensors, attrs)
+    for node in compiled(tree, tensors):
+        fault = (
+            _dict(node, tensors)
+            or _changes_list(node, tensors, attrs)
+            or _constants.elsewhere(node, tensors)
+        )
         if fault is None and isinstance(node, ast.Call):
-            called = _meant(tensors.scope, node.func)
+            called = source.meant(tensors.scope, node.func, tensors.owner)
             fault = (
-                _with_tensors(node, called, tensors)
-                or _with_items(node, called, inputs, own)
+                _class_method(called)
+                or _with_tensors(node, called, tensors)
+                or _constants.in_call(node, called, tensors, own)
                 or _maps(node, called, own, local)
             )
         if fault is not None:
@@ -132,11 +133,22 @@ def _dict(node: ast.AST, tensors: Tensors) -> Fault | None:
             for each in values
         ):
             return "has a dict of tensors", _NAMES
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))], value=value) if (
+            tensors.are_in(value) and _is_dict(tensors.bindings.get(name))
+        ):
+            return "has a dict of tensors", _NAMES
         case ast.DictComp(value=value, generators=generators) if tensors.without(
             source.bound_names(each for part in generators for each in ast.walk(part.target))
         ).are_in(value):
             return "has a dict of tensors", _NAMES
     return None
+
+
+def _is_dict(values: list[ast.expr] | None) -> bool:
+    match values:
+        case [ast.Dict() | ast.Call(func=ast.Name(id="dict"))]:
+            return True
+    return False
 
 
 def written_to(tree: ast.AST, names: Collection[str]) -> tuple[str, int] | None:
@@ -211,16 +223,11 @@ def _with_tensors(node: ast.Call, called, tensors: Tensors) -> Fault | None:
     return None
 
 
-def _with_items(
-    node: ast.Call, called, inputs: Collection[str], own: Collection[str]
-) -> Fault | None:
-    """Of tensors or of what is known of them: only constants compile."""
-    names = source.names_in(node)
-    if called is reversed and not names.isdisjoint(inputs):
-        return "calls reversed", "write the items in that order"
-    if called is functools.reduce and not names.isdisjoint(own):
-        return "calls reduce", "write a loop"
-    return None
+def _class_method(called) -> Fault | None:
+    """Compiled modes count its first parameter, and give it what the call gives first."""
+    if not isinstance(called, classmethod) or not source.is_users(called.__func__):
+        return None
+    return f"calls the class method {called.__func__.__name__}", "make it a static method"
 
 
 def _maps(node: ast.Call, called, own: Collection[str], local: Mapping) -> Fault | None:
@@ -237,56 +244,6 @@ def _maps(node: ast.Call, called, own: Collection[str], local: Mapping) -> Fault
     return f"maps a function that uses {min(taken)} of the rule", "write a comprehension"
 
 
-def _meant(scope: Mapping, node: ast.expr):
-    """What is called: what the scope says, or what is built in."""
-    if isinstance(node, ast.Name) and node.id not in scope:
-        return getattr(builtins, node.id, None)
-    return source.value_of(scope, node)
-
-
 def _is_numpys(called) -> bool:
     module = getattr(called, "__module__", None) or ""
     return callable(called) and (isinstance(called, np.ufunc) or module.split(".")[0] == "numpy")
-
-
-def _compiled(tree: ast.AST, tensors: Tensors) -> Iterator[ast.AST]:
-    """What is part of the graph for sure, but for what has names of its own."""
-    definition = source.definition_of(tree)
-    if isinstance(definition, ast.Lambda):
-        yield from _part(definition.body, tensors)
-    elif isinstance(definition, ast.FunctionDef):
-        yield from _in_turn(definition.body, tensors)
-
-
-def _in_turn(statements: list[ast.stmt], tensors: Tensors) -> Iterator[ast.AST]:
-    for statement in statements:
-        yield from _part(statement, tensors)
-        if _is_open(statement, tensors) and source.may_leave(statement):
-            return
-
-
-def _part(node: ast.AST, tensors: Tensors) -> Iterator[ast.AST]:
-    if isinstance(node, source.SCOPES):
-        return
-    yield node
-    match node:
-        case ast.Return(value=ast.Dict()):  # which the verdict on the answer names
-            children = ()
-        case ast.If(test=test) | ast.IfExp(test=test) if _is_open(node, tensors):
-            children = (test,)
-        case ast.BoolOp(values=[first, *_]):
-            children = (first,)
-        case ast.ListComp() | ast.DictComp() | ast.SetComp() | ast.GeneratorExp():
-            children = (node.generators[0].iter,)
-        case _:
-            children = [value for _, value in ast.iter_fields(node)]
-    for each in children:
-        if isinstance(each, ast.AST):
-            yield from _part(each, tensors)
-        elif isinstance(each, list):
-            yield from _in_turn([one for one in each if isinstance(one, ast.AST)], tensors)
-
-
-def _is_open(node: ast.AST, tensors: Tensors) -> bool:
-    """Whether it is a branch of which a graph takes one side: it goes by no values of tensors."""
-    return isinstance(node, (ast.If, ast.IfExp)) and not tensors.by_values(node.test)

@@ -41,19 +41,25 @@ class Tensors:
     """The names of a rule that are tensors for sure, or tuples of outputs; and lists of such.
 
     names: the parameters that are. Another name is one if all that it is ever bound to is.
-    nodes: what is in the rule's own statements; scope: what its names stand for.
+    nodes: what is in the rule's own statements; scope: what its names stand for; owner: what self
+    does.
     """
 
     def __init__(self, code: source.Code, tree: ast.AST, names: Iterable[str]):
         self.names = set(names)
         self.lists: set[str] = set()
+        self._from: dict[str, int] = {}
         self.scope = source.scope_of(code.function)
+        self.owner = code.owner
+        self.parameters = code.all_parameters
         definition = source.definition_of(tree)
         self.nodes = [] if definition is None else source.own_nodes(definition)
         bindings = self.bindings = self._bindings()
         # A parameter that is none is bound by the call as well.
-        self.names |= bindings.keys() - code.all_parameters
+        self.names |= bindings.keys() - self.parameters
         self._narrow(bindings)
+        if isinstance(definition, ast.FunctionDef):
+            self._from = self._bound_again(definition.body)
         for node in self.nodes:
             self._find_lists(node)
 
@@ -83,6 +89,18 @@ class Tensors:
                 if not values or not all(map(self.sure, values)):
                     self.names.discard(name)
 
+    def _bound_again(self, body: list[ast.stmt]) -> dict[str, int]:
+        """The names that are tensors after a line: bound there, and outside of branches."""
+        return {
+            target.id: statement.end_lineno
+            for statement in body
+            if isinstance(statement, ast.Assign)
+            for target in statement.targets
+            if isinstance(target, ast.Name)
+            and self.bindings[target.id] == [statement.value]
+            and self.sure(statement.value)
+        }
+
     def _find_lists(self, node: ast.AST) -> None:
         match node:
             case (
@@ -102,13 +120,14 @@ class Tensors:
         """Where these names stand for something else."""
         made = copy.copy(self)
         made.names, made.lists = self.names - names, self.lists - names
+        made._from = {name: line for name, line in self._from.items() if name not in names}
         return made
 
     def sure(self, node: ast.AST | None) -> bool:
         """Whether it is a tensor."""
         match node:
             case ast.Name(id=name):
-                return name in self.names
+                return name in self.names or self._from.get(name, node.lineno) < node.lineno
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self.sure(operand)
             case ast.BinOp(op=op, left=left, right=right):

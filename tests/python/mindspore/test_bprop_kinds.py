@@ -80,6 +80,11 @@ class Rule(nn.Cell):
         return dout * y, dout * x
 
 
+class Weighted(nn.Cell):
+    def construct(self, factor, x, y, out, dout):
+        return factor * dout * y, factor * dout * x
+
+
 class Layer(nn.Cell):
     """A network whose operator's rule is its own method."""
 
@@ -111,6 +116,7 @@ KINDS = {
     "partial": functools.partial(with_factor, 1.0),
     "partial by keyword": functools.partial(with_default, factor=1.0),
     "partial of a tensor": functools.partial(with_factor, Tensor(1.0, ms.float64)),
+    "partial of a Cell": functools.partial(Weighted(), 1.0),
     "partial of a method": functools.partial(Holder().method),
     "decorated": logged(product),
     "closure": enclosed(),

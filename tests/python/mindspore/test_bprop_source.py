@@ -89,7 +89,7 @@ REFUSED = {
     has_a_set: r"has a set at line \d+",
     maps_a_lambda: r"maps a function that uses dout of the rule at .*; write a comprehension",
     maps_an_inner: r"maps a function that uses dout of the rule at .*; write a comprehension",
-    reverses: r"calls reversed at line \d+.*; write the items in that order",
+    reverses: r"calls reversed with x in it at line \d+.*; write the items in that order",
     reduces: r"calls reduce at line \d+.*; write a loop",
     lists: r"uses \.tolist\(\) at line \d+.*; compute with mindspore\.ops",
 }
