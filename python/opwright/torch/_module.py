@@ -31,6 +31,14 @@ class Module(torch.nn.Module):
         for name, value in attributes.items():
             attr = _arguments.attribute(FRAMEWORK, operator.definition, name)
             attributes[name] = _arguments.plain(FRAMEWORK, operator.name, attr, value)
+        if not isinstance(parameters, dict | None):
+            raise _errors.make(
+                "CL013",
+                f"{operator.name}: parameters are a dict of names and tensors, "
+                f"{type(parameters).__name__} was given; write "
+                f"{{{', '.join(repr(param.name) + ': ...' for param in operator.definition.inputs)}}}"
+                ", of these the ones that the module owns",
+            )
         self.attributes = attributes
         self.operator = operator
         self._inputs = tuple(param.name for param in operator.definition.inputs)

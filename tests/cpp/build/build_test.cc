@@ -163,7 +163,8 @@ TEST_F(Builds, WhatIsMissingIsNamed) {
   Write("plain.cpp", "int f() { return 0; }\n");
   EXPECT_EQ(Plain({"plain.cpp"}).error().id, "BD022");
   WriteOperator("op", "2");
-  EXPECT_EQ(BuildOf("op", {}, "no/such/folder/lib.so").error().id, "BD021");
+  EXPECT_SAYS(BuildOf("op", {}, "no/such/folder/lib.so").error().Text(),
+              "its folder is not there; make it [BD021]");
   EXPECT_EQ(BuildOf("op", {}, "op").error().id, "BD021");
   EXPECT_SAYS(Refused("op", "BD015", {"-lno_such_library"}), "libno_such_library.so");
 }

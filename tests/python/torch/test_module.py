@@ -90,6 +90,8 @@ def test_wrong_use_is_refused(libraries):
         opwright.torch.Module(linear, eps=1.0)
     with pytest.raises(opwright.CallError, match=r"takes an operator.*str was given.*CL013"):
         opwright.torch.Module("linear")
+    with pytest.raises(opwright.CallError, match=r"Tensor was given; write {'x': ..., .*CL013"):
+        opwright.torch.Module(linear, draw(4, 5))
     layer = opwright.torch.Module(linear, {"w": draw(4, 5)})
     with pytest.raises(opwright.ShapeError, match="CL001"):
         layer(draw(3, 4), draw(5), draw(5))
