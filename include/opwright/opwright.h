@@ -61,7 +61,9 @@ class TensorRef {
             std::vector<int64_t> strides = {})
       : shape_(std::move(shape)), strides_(std::move(strides)), data_(data), dtype_(dtype) {
     if (!strides_.empty() && strides_.size() != shape_.size())
-      throw std::invalid_argument("a tensor has one stride for each dimension");
+      throw Error("CL004", "a tensor of " + std::to_string(shape_.size()) +
+                               " dimensions was given " + std::to_string(strides_.size()) +
+                               " strides; one for each dimension is due");
   }
 
   // Valid while this object lives and is not changed.
@@ -181,6 +183,7 @@ class Operator {
 
   // The lowered metadef. Throws RG003 when the library was built without one.
   const OpwrightOpDef& def() const {
+    if (op_ == nullptr) throw Error("CL016", "the operator was moved to another handle");
     const OpwrightOpDef* def = opwright_operator_def(op_.get());
     if (def == nullptr) throw Error("RG003", "the kernel has no metadef");
     return *def;
@@ -219,6 +222,9 @@ class Operator {
       for (const Attribute& attribute : from) {
         int32_t index = 0;
         while (index < def.num_attrs && attribute.name != def.attrs[index]->name) ++index;
+        if (index < def.num_attrs && values[static_cast<size_t>(index)].type != 0)
+          throw Error("CL006",
+                      std::string(def.name) + ": attribute " + attribute.name + " was given twice");
         if (index == def.num_attrs)
           throw Error("CL006", std::string(def.name) + ": no attribute is named " + attribute.name +
                                    Known(def));
@@ -245,6 +251,9 @@ class Operator {
         attr.type = kOpwrightAttrBool;
         attr.value.i = *flag ? 1 : 0;
       } else if (const auto* text = std::get_if<std::string>(&value)) {
+        if (text->find('\0') != std::string::npos)
+          throw Error("CL006",
+                      "a text of an attribute has a zero byte, which kernels take for its end");
         attr.type = kOpwrightAttrString;
         attr.size = static_cast<int64_t>(text->size());
         attr.value.s = text->c_str();

@@ -5,6 +5,7 @@ namespace opwright {
 
 namespace {
 
+// Of a float that kernels have; all zero of another one.
 // Significand bits with the hidden one, exponent bits.
 struct FloatFormat {
   int significand = 0;
@@ -12,11 +13,13 @@ struct FloatFormat {
 };
 
 FloatFormat FormatOf(OpwrightDType dtype) {
-  if (dtype.code == kOpwrightBfloat) return {8, 8};
+  if (dtype.lanes > 1) return {};
+  if (dtype.code == kOpwrightBfloat && dtype.bits == 16) return {8, 8};
   if (dtype.code != kOpwrightFloat) return {};
   if (dtype.bits == 16) return {11, 5};
   if (dtype.bits == 32) return {24, 8};
-  return {53, 11};
+  if (dtype.bits == 64) return {53, 11};
+  return {};
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ bool HoldsFloat(OpwrightDType to, OpwrightDType from);
 // Whether a weak number may become `to`: an int becomes any number, a float a float or complex.
 bool TakesWeak(OpwrightDType to, OpwrightDType weak);
 
-// Significant bits of a float dtype: the wider has more.
+// Significant bits of a float dtype that kernels have: the wider has more; 0 of any other.
 int FloatWidth(OpwrightDType dtype);
 
 }  // namespace opwright

@@ -57,7 +57,8 @@ std::string DTypeName(OpwrightDType dtype) {
   for (const Kind& kind : kKinds) {
     if (kind.code != dtype.code) continue;
     if (dtype.code == kOpwrightBool) return std::string(kind.name);
-    return StrCat(kind.name, static_cast<int>(dtype.bits));
+    return StrCat(kind.name, static_cast<int>(dtype.bits),
+                  dtype.lanes > 1 ? StrCat("x", static_cast<int>(dtype.lanes)) : std::string());
   }
   return StrCat("an unknown dtype (DLPack code ", static_cast<int>(dtype.code), ")");
 }

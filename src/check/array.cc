@@ -180,6 +180,8 @@ const char* ValuesName(Values values) {
       return "values up to 400";
     case Values::kUnit:
       return "values between 0 and 1";
+    case Values::kMasked:
+      return "-infinity among the values of one";
     case Values::kNearAttrs:
       return "values near the attributes";
     default:
@@ -221,6 +223,7 @@ void Nudge(Array* array, double epsilon, double least, Random* random) {
   if (!IsFloat(array->dtype)) return;
   for (int64_t k = 0; k < array->size(); ++k) {
     const double value = array->Get(k);
+    if (!std::isfinite(value)) continue;
     // Of many sizes: whole steps of the last place would leave rounding as it was.
     const double step = random->Uniform(0.5, 1.5) * epsilon * std::max(least, std::fabs(value));
     array->Set(k, random->Bits() % 2 == 0 ? value + step : value - step);

@@ -63,6 +63,7 @@ enum class Values {
   kHundreds,  // in +-400
   kUnit,  // in [0.05, 0.95): for what takes probabilities alone
   kNearAttrs,  // normal ones, and such as are near to the float attributes
+  kMasked,  // normal ones, with -infinity among those of the largest input
   kSpecial,  // infinities, NaN, huge, tiny, both zeros: nothing but the memory contract is judged
 };
 const char* ValuesName(Values values);

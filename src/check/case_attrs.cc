@@ -106,6 +106,7 @@ void AddProbes(CaseList* list) {
   const OpwrightOpDef& def = list->def();
   const bool small = list->cases().empty() || LargestOf(list->cases()[0]) < kEnough;
   const Sizes sizes = small ? MultipleSizes() : DistinctSizes();
+  list->Add(sizes, Values::kMasked);
   list->Add(sizes, Values::kTens);
   list->Add(sizes, Values::kHundreds);
   const auto is_float = [](const OpwrightAttrDef* attr) {

@@ -11,6 +11,22 @@ namespace opwright::check {
 
 namespace {
 
+// Of a tensor of a case.
+constexpr int64_t kMostElements = 65536;
+
+// Makes axes that are long a quarter as long; false where none is.
+bool Shrink(Sizes* sizes) {
+  constexpr int64_t kShort = 16;
+  bool any = false;
+  for (std::vector<int64_t>* list : {&sizes->symbols, &sizes->unknown, &sizes->any})
+    for (int64_t& size : *list) {
+      if (size <= kShort) continue;
+      size = size / 4 + 1;
+      any = true;
+    }
+  return any;
+}
+
 // Whether a shape rule wants all of these inputs, which are several, in one shape.
 bool TiesAll(const OpwrightOpDef& def, const std::set<int32_t>& inputs) {
   return inputs.size() > 1 &&
@@ -132,11 +148,24 @@ Sizes CaseList::ForGroup(Sizes sizes) const {
   return sizes;
 }
 
-void CaseList::Add(const Sizes& sizes, Values values, const std::vector<Form>& forms,
-                   int32_t alone) {
-  Case c;
+void CaseList::Add(const Sizes& sizes, Values values, const std::vector<Form>& forms, int32_t alone,
+                   int32_t turn) {
+  Case c = Make(sizes, forms);
+  // An axis that stands twice in one list, as those of a square matrix.
+  for (Sizes smaller = sizes; LargestOf(c) > kMostElements && Shrink(&smaller);)
+    c.shapes = Make(smaller, forms).shapes;
   c.alone = alone;
+  c.turn = turn;
   c.values = values;
+  const bool known = std::any_of(cases_.begin(), cases_.end(), [&](const Case& other) {
+    return other.shapes == c.shapes && other.values == c.values && other.alone == c.alone &&
+           other.turn == c.turn;
+  });
+  if (!known) cases_.push_back(std::move(c));
+}
+
+Case CaseList::Make(const Sizes& sizes, const std::vector<Form>& forms) const {
+  Case c;
   const Sizes of_group = ForGroup(sizes);
   for (int32_t i = 0; i < def_.num_inputs; ++i) {
     const OpwrightParamDef& param = *def_.inputs[i];
@@ -149,10 +178,15 @@ void CaseList::Add(const Sizes& sizes, Values values, const std::vector<Form>& f
       tensors.push_back(ShapeOf(param, i, ForItem(in_group ? of_group : sizes, k), form));
     c.shapes.push_back(std::move(tensors));
   }
-  const bool known = std::any_of(cases_.begin(), cases_.end(), [&](const Case& other) {
-    return other.shapes == c.shapes && other.values == c.values && other.alone == c.alone;
-  });
-  if (!known) cases_.push_back(std::move(c));
+  return c;
+}
+
+void CaseList::AddBoth(const Sizes& sizes, const std::vector<Form>& forms) {
+  if (AttrsWithSecond(def_).empty()) return Add(sizes, forms);
+  Add(sizes, Values::kNormal, forms, -1, 0);
+  const size_t known = cases_.size();
+  Add(sizes, Values::kNormal, forms, -1, 1);
+  if (cases_.size() > known) cases_.back().first_column = cases_.back().sought = true;
 }
 
 std::vector<Case> CaseList::Take() {

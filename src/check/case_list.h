@@ -36,8 +36,9 @@ class CaseList {
   }
   void AddLongAxis(const Sizes& sizes, const std::vector<Form>& forms = {}) {
     const size_t known = cases_.size();
-    Add(sizes, forms);
-    if (cases_.size() > known) cases_.back().long_axis = cases_.back().samples_few = true;
+    AddBoth(sizes, forms);
+    for (size_t k = known; k < cases_.size(); ++k)
+      cases_[k].long_axis = cases_[k].samples_few = true;
   }
   // Of a large one a few elements are compared. It may be refused.
   void AddSampled(const Sizes& sizes) {
@@ -47,10 +48,18 @@ class CaseList {
     cases_.back().samples_few = LargestOf(cases_.back()) > kMany;
     cases_.back().sought = true;
   }
+  // With both values of attributes, which else go by turns; with the second ones in one column.
+  void AddBoth(const Sizes& sizes, const std::vector<Form>& forms = {});
   void AddFirstColumn(const Sizes& sizes, const std::vector<Form>& forms) {
     const size_t known = cases_.size();
     Add(sizes, forms);
-    if (cases_.size() > known) cases_.back().first_column = true;
+    if (cases_.size() > known) cases_.back().first_column = cases_.back().sought = true;
+  }
+  // It may be refused.
+  void AddSought(const Sizes& sizes) {
+    const size_t known = cases_.size();
+    AddBoth(sizes);
+    for (size_t k = known; k < cases_.size(); ++k) cases_[k].sought = true;
   }
   void AddAlone(const Sizes& sizes, int32_t attr) { Add(sizes, Values::kNormal, {}, attr); }
 
@@ -69,7 +78,10 @@ class CaseList {
   int32_t unknown() const { return unknown_; }
 
  private:
-  void Add(const Sizes& sizes, Values values, const std::vector<Form>& forms, int32_t alone);
+  void Add(const Sizes& sizes, Values values, const std::vector<Form>& forms, int32_t alone,
+           int32_t turn = -1);
+  // With shapes alone.
+  Case Make(const Sizes& sizes, const std::vector<Form>& forms) const;
   void FindGroup();
   // The sizes of the group's axes, from the last on, as its inputs say them; -1: none does.
   std::vector<int64_t> AxesOfGroup(const Sizes& sizes) const;

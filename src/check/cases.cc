@@ -107,20 +107,21 @@ void AddOptional(CaseList* list) {
   const std::vector<int32_t>& optional = list->optional();
   if (!optional.empty()) {
     sizes.absent = ~uint64_t{0};
-    list->Add(sizes);
+    list->AddBoth(sizes);
     for (size_t k = 0; k < std::min(optional.size(), kMostOptional); ++k) {
       sizes.absent = ~(uint64_t{1} << optional[k]);
-      list->Add(sizes);
+      list->AddBoth(sizes);
       sizes.absent = uint64_t{1} << optional[k];
-      list->Add(sizes);
+      list->AddBoth(sizes);
     }
     sizes.absent = 0;
   }
   if (list->has_dynamic()) {
-    for (const int64_t count : {int64_t{1}, kMostDynamic}) {
+    for (const int64_t count : {int64_t{1}, int64_t{3}, kMostDynamic}) {
       sizes.dynamic = count;
       list->Add(sizes);
     }
+    sizes.dynamic = 3;
     sizes.ragged = true;
     list->Add(sizes);
   }
@@ -144,6 +145,31 @@ void AddEmpty(CaseList* list) {
   sizes.any = {0, 3};
   if (list->group().size() < 2) return;
   for (const int32_t row : list->group()) list->Add(sizes, Forms(*list, row, kRow, kFull));
+}
+
+// Each axis alone is 1, as a batch of one, or a window of one.
+void AddSingleAxes(CaseList* list) {
+  const OpwrightOpDef& def = list->def();
+  const Sizes distinct = DistinctSizes();
+  constexpr int32_t kMostNames = 8;
+  for (int32_t s = 0; s < std::min(def.num_symbols, kMostNames); ++s) {
+    Sizes sizes = distinct;
+    sizes.symbols[static_cast<size_t>(s)] = 1;
+    list->AddSought(sizes);
+  }
+  for (size_t k = 0; k < distinct.unknown.size() && list->unknown() > 0; ++k) {
+    Sizes sizes = distinct;
+    sizes.unknown[k] = 1;
+    list->AddSought(sizes);
+  }
+  for (const Shape& any : {Shape{1, 5}, Shape{3, 1}}) {
+    Sizes sizes = distinct;
+    sizes.any = any;
+    if (list->has_any()) list->AddSought(sizes);
+  }
+  Sizes sizes = distinct;
+  sizes.leading = {1};
+  if (!list->leading().empty()) list->AddSought(sizes);
 }
 
 // Thousands of elements in the largest input, where it has up to four axes.
@@ -281,6 +307,7 @@ void AddOrdinary(CaseList* list) {
   list->Add(sizes, Values::kSomeZeros);
   list->Add(sizes, Values::kOneZero);
   list->Add(sizes, Values::kWide);
+  AddSingleAxes(list);
   AddSubsetsOfAxes(list);
 }
 
@@ -302,7 +329,8 @@ void AddTies(CaseList* list) {
 }  // namespace
 
 bool Case::is_probe() const {
-  return values == Values::kTens || values == Values::kHundreds || values == Values::kNearAttrs;
+  return values == Values::kTens || values == Values::kHundreds || values == Values::kNearAttrs ||
+         values == Values::kMasked;
 }
 
 std::vector<Case> MakeCases(const OpwrightOpDef& def) {
@@ -316,6 +344,13 @@ std::vector<Case> MakeCases(const OpwrightOpDef& def) {
 std::string ItemName(const OpwrightParamDef& param, size_t item) {
   return param.kind == kOpwrightDynamic ? StrCat(param.name, "[", static_cast<int64_t>(item), "]")
                                         : std::string(param.name);
+}
+
+std::string ColumnText(const OpwrightOpDef& def, int32_t column) {
+  std::vector<std::string> names;
+  for (int32_t i = 0; i < def.num_inputs; ++i)
+    names.push_back(DTypeName(def.inputs[i]->dtypes[column]));
+  return StrCat("(", Join(names, ", "), ")");
 }
 
 std::string CaseText(const OpwrightOpDef& def, int32_t column, const Case& c) {

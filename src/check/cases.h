@@ -30,6 +30,9 @@ struct Case {
   // Differences are those of a few elements: more would take long.
   bool samples_few = false;
 
+  // Which values of attributes come first; -1: by the case's seed, 0: the first ones, 1: all second
+  // ones.
+  int32_t turn = -1;
   // Of shapes alone: what goes wrong with them does so in each dtype.
   bool first_column = false;
 
@@ -43,10 +46,13 @@ struct Case {
 std::vector<Case> MakeCases(const OpwrightOpDef& def);
 
 // Tensors that a dynamic input has at most.
-constexpr int64_t kMostDynamic = 3;
+constexpr int64_t kMostDynamic = 6;
 
 // "x", "xs[1]" of a dynamic one.
 std::string ItemName(const OpwrightParamDef& param, size_t item);
+
+// "(float32, int64)": the dtypes of the inputs.
+std::string ColumnText(const OpwrightOpDef& def, int32_t column);
 
 // "x[2, 3] float32, bias[3] float32; zeros"
 std::string CaseText(const OpwrightOpDef& def, int32_t column, const Case& c);

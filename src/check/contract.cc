@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/contract.h"
 
+#include <xmmintrin.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -30,13 +32,25 @@ Status Contract::CallIn(Buffers* buffers, Poison poison, Bytes* results) {
     else if (!bytes.empty())
       memcpy(memory.data(), bytes.data(), bytes.size());
   }
-  OPWRIGHT_RETURN_IF_ERROR(invoke_(buffers->tensors.data()));
+  const unsigned modes = _mm_getcsr() & ~_MM_EXCEPT_MASK;
+  Status status = invoke_(buffers->tensors.data());
+  CheckModes(modes);
+  if (!status.ok()) return status;
   results->assign(operands_.size(), {});
   for (size_t k = 0; k < operands_.size(); ++k)
     if (operands_[k].access != Access::kRead) (*results)[k] = buffers->memory[k]->Copy();
   CheckMargins(buffers);
   CheckInputs(buffers);
   return {};
+}
+
+// Rounding, and whether small numbers count as zero, are the thread's, which is the caller's.
+void Contract::CheckModes(unsigned before) {
+  if ((_mm_getcsr() & ~_MM_EXCEPT_MASK) == before) return;
+  _mm_setcsr(before);
+  recorder_.Add("CK027", Severity::kError, "",
+                StrCat(what_, " of ", op_, " leaves the thread's floating-point mode changed: ",
+                       "rounding, or what becomes of numbers below the least normal one"));
 }
 
 void Contract::CheckMargins(Buffers* buffers) {

@@ -40,6 +40,7 @@ class Contract {
   Status CallIn(Buffers* buffers, Poison poison, Bytes* results);
   // Parts of a loop of the kernel at the same time.
   void CheckParts(Buffers* buffers);
+  void CheckModes(unsigned before);
   void CheckMargins(Buffers* buffers);
   void CheckInputs(Buffers* buffers);
   void Compare(const Bytes& first, const Bytes& other_poison, const Bytes& again);

@@ -63,7 +63,17 @@ void Differences::Run() {
   if (!MakeGradients()) return;
   for (const Wanted& w : wanted_)
     numeric_.emplace_back(&trial_, w, cotangents_, own_, few_, &random_);
+  const auto has_infinite = [](const Array& array) {
+    for (int64_t k = 0; k < array.size(); ++k)
+      if (std::isinf(array.Get(k))) return true;
+    return false;
+  };
+  const bool masked = std::any_of(wanted_.begin(), wanted_.end(), [&](const Wanted& w) {
+    return has_infinite(At(trial_.inputs, w));
+  });
   for (size_t i = 0; i < wanted_.size(); ++i) {
+    // What is due to another input beside an infinity is often not finite: -y / (x x + y y).
+    if (masked && !has_infinite(At(trial_.inputs, wanted_[i]))) continue;
     Refine(i);
     for (size_t k = 0; k < cotangents_.size(); ++k) CompareRow(i, k);
   }

@@ -108,13 +108,14 @@ double GradientCheck::NoiseOf(size_t wanted, int64_t element) {
 }
 
 void GradientCheck::ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id,
-                               const std::string& why, const std::string& kind, bool noisy) {
+                               const std::string& why, const std::string& kind, bool noisy,
+                               double relative) {
   for (size_t i = 0; i < wanted_.size(); ++i) {
     const Wanted& w = wanted_[i];
     if (got[static_cast<size_t>(w.input)].empty()) continue;
     const Array& a = At(got, w);
     const Array& b = At(expected, w);
-    const double rounding = Rounding(b, cotangents_);
+    const double rounding = Rounding(b, cotangents_) + relative * b.Largest();
     for (int64_t k = 0; k < a.size(); ++k) {
       // Zero times infinity is none where a term is left out.
       if (!std::isfinite(b.Get(k))) continue;
@@ -283,7 +284,8 @@ void GradientCheck::Scales() {
     ExpectSame(got, gradients_, "CK023",
                StrCat("with the gradients of the outputs times 2^", exponent, " it is not 2^",
                       exponent, " times what it was"),
-               "a threshold, a limit or an epsilon that does not grow with them", false);
+               "a threshold, a limit or an epsilon that does not grow with them", false,
+               8 * std::sqrt(Epsilon(trial_.LeastFloat())));
   }
 }
 

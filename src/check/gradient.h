@@ -35,9 +35,10 @@ class GradientCheck {
   bool Failed(const Status& status, const char* id, const std::string& when);
   // How far rounding takes an element of a gradient.
   double NoiseOf(size_t wanted, int64_t element);
-  // But for rounding; noisy: and for what it does to the terms of either.
+  // But for rounding; noisy: and for what it does to the terms of either. relative: to the largest.
   void ExpectSame(const ArrayLists& got, const ArrayLists& expected, const char* id,
-                  const std::string& why, const std::string& kind, bool noisy = true);
+                  const std::string& why, const std::string& kind, bool noisy = true,
+                  double relative = 0);
 
   Trial& trial_;
   Recorder& recorder_;

@@ -8,6 +8,7 @@
 #include "base/dtype.h"
 #include "base/dtype_name.h"
 #include "base/text.h"
+#include "check/cases.h"
 #include "check/gradient_due.h"
 #include "check/report.h"
 #include "check/tally.h"
@@ -52,13 +53,6 @@ bool IsInAny(const OpwrightOpDef& def, int32_t input, bool (*is)(OpwrightDType))
 bool HasFloat(const OpwrightOpDef& def, int32_t column) {
   return std::any_of(def.inputs, def.inputs + def.num_inputs,
                      [&](const OpwrightParamDef* param) { return IsFloat(param->dtypes[column]); });
-}
-
-std::string ColumnText(const OpwrightOpDef& def, int32_t column) {
-  std::vector<std::string> names;
-  for (int32_t i = 0; i < def.num_inputs; ++i)
-    names.push_back(DTypeName(def.inputs[i]->dtypes[column]));
-  return StrCat("(", Join(names, ", "), ")");
 }
 
 // Of an operator with a backward operator. column: in which differences are taken.

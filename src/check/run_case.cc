@@ -117,6 +117,8 @@ void KeepResults(Trial* trial, bool has_gradient, uint64_t seed, Recorder* recor
 
 // Elements of the outputs of long axes, two of which may meet in one output.
 constexpr int64_t kMostOfLongAxes = 65536;
+// And of others.
+constexpr int64_t kMostOfOutputs = 1 << 20;
 
 enum class Answer { kSettled, kShapesRefused, kRefused };
 
@@ -145,7 +147,7 @@ Answer RunWith(const SecondValues& second, Operator& op, const Columns& columns,
   Status status = trial.MakeOutputs();
   if (!status.ok()) return refused(status, Answer::kShapesRefused);
   const int64_t elements = CountElements(trial.outputs);
-  const bool too_many = c.long_axis && elements > kMostOfLongAxes;
+  const bool too_many = elements > (c.long_axis ? kMostOfLongAxes : kMostOfOutputs);
   recorder->SetEmpty(elements == 0 || too_many);
   if (too_many) return Answer::kSettled;
   Contract forward(recorder, op.name(), "forward", ForwardOperands(&trial),
@@ -164,7 +166,7 @@ Answer RunWith(const SecondValues& second, Operator& op, const Columns& columns,
     if (!gradient.Contract()) return Answer::kSettled;
   }
   KeepResults(&trial, columns.has_gradient, seed, recorder);
-  if (columns.has_gradient && !special) gradient.Invariance();
+  if (columns.has_gradient && !special && c.values != Values::kMasked) gradient.Invariance();
   if (special || !sound || recorder->Has("CK009") || op.def().num_mutates > 0)
     return Answer::kSettled;
   if (columns.column == columns.gradient)
@@ -199,8 +201,10 @@ std::vector<SecondValues> ChoicesOf(const OpwrightOpDef& def, const Case& c, uin
   // The first input is the one that an axis is of.
   const bool has_middle = !c.shapes.empty() && !c.shapes[0].empty() && c.shapes[0][0].size() >= 3;
   const std::vector<SecondValues> values =
-      c.alone >= 0 ? AloneChoices(c.alone, has_middle)
-                   : AttrChoices(def, seed, has_middle && seed / 2 % 2 == 0);
+      c.alone >= 0
+          ? AloneChoices(c.alone, has_middle)
+          : AttrChoices(def, c.turn < 0 ? seed : seed / 2 * 2 + static_cast<uint64_t>(c.turn),
+                        has_middle && seed / 2 % 2 == 0);
   std::vector<SecondValues> choices;
   for (const int64_t length : ListLengths(def, c))
     for (SecondValues second : values) {

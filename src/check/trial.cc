@@ -104,6 +104,18 @@ void Trial::Refill(Values values, Random* random) {
   for (auto& list : inputs)
     for (Array& array : list) Fill(&array, values, limit_, random);
   if (values == Values::kNearAttrs) MoveNearAttrs(random);
+  if (values == Values::kMasked) MaskLargest(random);
+}
+
+// As logits are masked: one in four of the first input that has as many elements as any.
+void Trial::MaskLargest(Random* random) {
+  Array* largest = nullptr;
+  for (auto& list : inputs)
+    for (Array& array : list)
+      if (IsFloat(array.dtype) && (largest == nullptr || array.size() > largest->size()))
+        largest = &array;
+  for (int64_t k = 0; largest != nullptr && k < largest->size(); ++k)
+    if (random->Bits() % 4 == 0) largest->Set(k, -INFINITY);
 }
 
 // Three elements of four: one above an attribute, one below, one on the other side of zero.

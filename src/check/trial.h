@@ -77,6 +77,7 @@ class Trial {
 
  private:
   void MoveNearAttrs(Random* random);
+  void MaskLargest(Random* random);
 
   GuardedLists lists_;  // of attrs
   Operator& op_;

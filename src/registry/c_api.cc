@@ -104,7 +104,7 @@ OpwrightError* opwright_operator_find(OpwrightLibraryHandle* library, const char
 void opwright_operator_release(OpwrightOperator* op) { delete op; }
 
 const OpwrightOpDef* opwright_operator_def(const OpwrightOperator* op) {
-  return op->op->has_metadef() ? &op->op->def() : nullptr;
+  return op != nullptr && op->op->has_metadef() ? &op->op->def() : nullptr;
 }
 
 namespace {

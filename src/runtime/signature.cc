@@ -55,7 +55,7 @@ bool IsMixed(const OpwrightOpDef& def, const OpwrightArgument* inputs) {
     if (!TakesFloat(def, i)) continue;
     for (int64_t k = 0; k < inputs[i].count; ++k) {
       const OpwrightDType dtype = inputs[i].tensors[k].dtype;
-      if (!IsFloat(dtype) || IsWeak(dtype)) continue;
+      if (FloatWidth(dtype) == 0 || IsWeak(dtype)) continue;
       if (first.lanes == 0) first = dtype;
       if (!(first == dtype)) return true;
     }
@@ -127,7 +127,7 @@ Expected<int32_t> SelectColumn(const OpwrightOpDef& def, const OpwrightArgument*
   const bool to_float32 = def.mixed_dtypes == kOpwrightMixedFloat32;
   const auto promoted = [&](int32_t, OpwrightDType column, OpwrightDType given) {
     if (IsWeak(given) || !IsFloat(given)) return FitsExactly(column, given);
-    return to_float32 ? column == kFloat32 : HoldsFloat(column, given);
+    return to_float32 ? column == kFloat32 && FloatWidth(given) > 0 : HoldsFloat(column, given);
   };
   for (int32_t c = 0; c < def.num_columns; ++c)
     if (ColumnFits(def, inputs, c, promoted)) return c;
@@ -150,7 +150,7 @@ Expected<int32_t> SelectGradientColumn(const OpwrightOpDef& backward, const Opwr
   // A gradient may be of any other float dtype.
   const auto saved_exact = [&](int32_t i, OpwrightDType column, OpwrightDType given) {
     return FitsExactly(column, given) ||
-           (roles[i].kind == kOpwrightRoleGrad && IsFloat(column) && IsFloat(given));
+           (roles[i].kind == kOpwrightRoleGrad && IsFloat(column) && FloatWidth(given) > 0);
   };
   int32_t best = -1;
   for (int32_t c = 0; c < backward.num_columns; ++c)

@@ -68,6 +68,10 @@ void ReadAttributes(const opwright::Operator& op) {
          "a list of lists");
   Expect(CodeOf([] { opwright::Attribute("axis", ~size_t{0}); }) == "CL006",
          "an integer that int64_t does not hold");
+  Expect(CodeOf([&] { Read(op, {{"axis", 1}, {"axis", 2}}); }) == "CL006",
+         "an attribute that is given twice");
+  Expect(CodeOf([&] { Read(op, {{"mode", std::string("sum\0", 4)}}); }) == "CL006",
+         "a text with a zero byte");
 }
 
 }  // namespace
@@ -100,6 +104,13 @@ int main(int argc, char** argv) {
   Expect(shapes.size() == 1 && shapes[0].dims == std::vector<int64_t>{2, 3} &&
              shapes[0].dtype.bits == 32,
          "the inferred shape");
+
+  Expect(CodeOf([&] { opwright::TensorRef(x.data(), {2, 3}, {1}); }) == "CL004",
+         "strides of another number");
+  opwright::Operator moved_from = op;
+  const opwright::Operator moved_to = std::move(moved_from);
+  Expect(CodeOf([&] { moved_from.name(); }) == "CL016", "an operator that was moved");
+  Expect(opwright_operator_def(nullptr) == nullptr, "no operator has no metadef");
 
   Expect(CodeOf([] { opwright::Library::Load("/no/such/library.so"); }) == "LD001",
          "a missing file");

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "check/case_list.h"
 #include "library.h"
 #include "metadef/metadef.h"
 
@@ -69,6 +70,27 @@ TEST(Cases, InputsBroadcastWithNamedDimensionsOfOthers) {
   const Made affine = CasesOf(Metadef("op", {"x: -2", "g: \"n\""}, {"y: -2"}, "broadcast(x, g)"));
   for (const Shape& shape : {Shape{3}, Shape{4, 3}, Shape{2, 4, 3}})
     EXPECT_TRUE(Has(affine.cases, {shape, {3}}));
+}
+
+TEST(Cases, EachAxisAloneIsOne) {
+  const Made named = CasesOf(Metadef("op", {"x: \"b\", \"n\""}, {"y: \"b\", \"n\""}, "same(x)"));
+  EXPECT_TRUE(Has(named.cases, {{1, 5}}));
+  EXPECT_TRUE(Has(named.cases, {{3, 1}}));
+  const Made unknown = CasesOf(Metadef("op", {"x: -1, -1"}, {"y: -1, -1"}, "same(x)"));
+  EXPECT_TRUE(Has(unknown.cases, {{1, 5}}));
+  EXPECT_TRUE(Has(unknown.cases, {{3, 1}}));
+  const Made leading =
+      CasesOf(Metadef("op", {"x: \"...\", \"n\""}, {"y: \"...\", \"n\""}, "same(x)"));
+  EXPECT_TRUE(Has(leading.cases, {{1, 3}}));
+}
+
+TEST(Cases, AnAxisThatStandsTwiceMakesNoHugeTensor) {
+  for (const char* param : {"x: \"n\", \"n\"", "x: \"n\", \"n\", \"n\""}) {
+    const Made made = CasesOf(Metadef("op", {param}, {"y: \"n\""}, ""));
+    for (const Case& c : made.cases) EXPECT_LE(LargestOf(c), 65536);
+    EXPECT_TRUE(std::any_of(made.cases.begin(), made.cases.end(),
+                            [](const Case& c) { return LargestOf(c) > 1000; }));
+  }
 }
 
 TEST(Cases, EachSubsetOfTheAxesIsBroadcast) {

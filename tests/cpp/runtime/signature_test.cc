@@ -81,6 +81,20 @@ TEST(SelectColumn, AFloatWhereNoneMayBeIsNoMixture) {
             "dtype [CL002]");
 }
 
+TEST(SelectColumn, AFloatThatNoKernelHasIsNeverConverted) {
+  const std::string float64 = Add(R"(["float64"])");
+  const std::string to_float32 = Add(R"(["float32"])", R"(, "mixed_dtypes": "float32")");
+  for (const uint8_t bits : {8, 24, 48, 80, 128})
+    for (const std::string& op : {float64, to_float32}) {
+      const std::string text = ColumnOf(op, {kOpwrightFloat, bits, 1}, kF64);
+      EXPECT_NE(text.find(StrCat("dtype float", static_cast<int>(bits), " of input x")), text.npos)
+          << text;
+      EXPECT_NE(text.find("[CL002]"), text.npos) << text;
+    }
+  const std::string text = ColumnOf(float64, {kOpwrightFloat, 64, 2}, kF64);
+  EXPECT_NE(text.find("dtype float64x2 of input x not in metadef (float64)"), text.npos) << text;
+}
+
 TEST(SelectColumn, MixedFloatsGoToTheFirstColumnThatHoldsAllWithoutLoss) {
   EXPECT_EQ(ColumnOf(Add(R"(["float16", "float32", "float64"])"), kF16, kF32), "1");
   EXPECT_EQ(ColumnOf(Add(R"(["float16", "float64", "float32"])"), kF16, kF32), "1");
