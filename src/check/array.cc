@@ -33,16 +33,27 @@ double Draw(Values values, Random* random) {
   switch (values) {
     case Values::kWide:
       return 8 * random->Normal();
-    case Values::kTens:
-      return random->Uniform(-40, 40);
-    case Values::kHundreds:
-      return random->Uniform(-400, 400);
     case Values::kUnit:
       return random->Uniform(0.05, 0.95);
     case Values::kPositive:
       return random->Uniform(0.5, 2);
     default:
       return random->Normal();
+  }
+}
+
+// One number from each of as many equal parts of the range as there are elements, in any order: few
+// of them may else all lie on one side of what clamps.
+void Spread(Array* array, Values values, Random* random) {
+  const double most = values == Values::kTens ? 40 : 400;
+  const auto n = array->size();
+  std::vector<double> numbers;
+  for (int64_t k = 0; k < n; ++k)
+    numbers.push_back(
+        most * (2 * (static_cast<double>(k) + random->Uniform(0, 1)) / static_cast<double>(n) - 1));
+  for (int64_t k = n; k-- > 0;) {
+    std::swap(numbers[static_cast<size_t>(k)], numbers[static_cast<size_t>(random->Below(k + 1))]);
+    array->Set(k, numbers[static_cast<size_t>(k)]);
   }
 }
 
@@ -216,6 +227,8 @@ void Fill(Array* array, Values values, int64_t limit, Random* random) {
       a.Set(i, Draw(values, random));
     }
   }
+  if (is_float && (values == Values::kTens || values == Values::kHundreds))
+    Spread(&a, values, random);
   if (values == Values::kOneZero && is_float && a.size() > 0) a.Set(random->Below(a.size()), 0);
 }
 

@@ -16,9 +16,6 @@ constexpr double kFourth = 0.25;
 constexpr double kStep = 8;
 // How many times what rounding explains two steps may differ by before larger ones make no sense.
 constexpr double kTooLarge = 16;
-// So many larger steps whose slopes differ by no more than that share are alike.
-constexpr int kSeveral = 3;
-constexpr double kAlike = 0.02;
 // From one step to the next, a million times smaller: that of x log x grows by so much too.
 constexpr double kGrowth = 1.25;
 
@@ -163,14 +160,7 @@ void Agreement::Add(const Slope& slope, double step) {
     reach_ = std::max(reach_, slope.sides * step);
     if (++steps_ <= 2 && slope.sides > 2 * slope.rounding) first_reach_ = reach_;
   }
-  if (ended_) {
-    const bool agrees =
-        !slope.kink && std::fabs(slope.value - later_) <= kAlike * std::fabs(slope.value);
-    alike_ = agrees ? alike_ + 1 : 1;
-    most_alike_ = std::max(most_alike_, alike_);
-    later_ = slope.value;
-    return;
-  }
+  if (ended_) return;
   // Larger steps go over it. Those that disagree by more than their noise are seen below.
   if (slope.kink) {
     ended_ = true;
@@ -192,9 +182,6 @@ void Agreement::Add(const Slope& slope, double step) {
 
 bool Agreement::settled(double size) const {
   const Slope& best = taken_[best_].slope;
-  // The smallest step alone against several larger ones: it may be below what the operator itself
-  // works to, as an iteration that ends at a tolerance.
-  if (taken_.size() == 1 && most_alike_ >= kSeveral) return false;
   return !too_fast() && (taken_.size() > 1 || kApart * best.noise <= 0.01 * std::fabs(best.value) ||
                          kApart * best.noise <= 1e-6 * size);
 }

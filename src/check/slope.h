@@ -93,10 +93,6 @@ class Agreement {
   std::vector<Taken> taken_;
   size_t best_ = 0;
   bool ended_ = false;
-  // Of the steps after the end: the last one's slope, and how many in a row are alike.
-  double later_ = 0;
-  int alike_ = 0;
-  int most_alike_ = 0;
   // How far the two smallest steps move the outputs beyond rounding, how far any step does.
   int steps_ = 0;
   double first_reach_ = 0;
