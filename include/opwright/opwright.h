@@ -239,6 +239,12 @@ class Operator {
       return names.empty() ? "; it has no attributes" : names;
     }
 
+    static void CheckText(const std::string& text) {
+      if (text.find('\0') != std::string::npos)
+        throw Error("CL006",
+                    "a text of an attribute has a zero byte, which kernels take for its end");
+    }
+
     OpwrightAttr Lower(const Attribute::Value& value) {
       OpwrightAttr attr = {};
       if (const auto* number = std::get_if<int64_t>(&value)) {
@@ -251,9 +257,7 @@ class Operator {
         attr.type = kOpwrightAttrBool;
         attr.value.i = *flag ? 1 : 0;
       } else if (const auto* text = std::get_if<std::string>(&value)) {
-        if (text->find('\0') != std::string::npos)
-          throw Error("CL006",
-                      "a text of an attribute has a zero byte, which kernels take for its end");
+        CheckText(*text);
         attr.type = kOpwrightAttrString;
         attr.size = static_cast<int64_t>(text->size());
         attr.value.s = text->c_str();
@@ -263,7 +267,10 @@ class Operator {
         attr = List(kOpwrightAttrListFloat, reals->size(), reals->data());
       } else if (const auto* strings = std::get_if<std::vector<std::string>>(&value)) {
         auto& pointers = Keep<const char*>();
-        for (const std::string& string : *strings) pointers.push_back(string.c_str());
+        for (const std::string& string : *strings) {
+          CheckText(string);
+          pointers.push_back(string.c_str());
+        }
         attr = List(kOpwrightAttrListString, pointers.size(), pointers.data());
       } else if (const auto* flags = std::get_if<std::vector<bool>>(&value)) {
         auto& numbers = Keep<int64_t>();

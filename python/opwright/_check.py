@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 import os
 from dataclasses import dataclass
 
@@ -43,11 +44,12 @@ def check(
     `target` is an operator, a library, or the path of a library or an operator folder, of which
     `name` picks one operator. `timeout` is in seconds, for one case. See docs/check.md.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
+    if not (isinstance(seed, numbers.Integral) and 0 <= seed < 2**64):
         raise ValueError(f"opwright.check: seed is {seed!r}, an int from 0 to 2**64 - 1 is due")
-    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    number = isinstance(timeout, numbers.Real)
     if not (number and 0 < timeout < math.inf):
         raise ValueError(f"opwright.check: timeout is {timeout!r}, seconds above 0 are due")
+    seed = int(seed)
     if isinstance(target, Operator):
         text, raw = _core.check_operator(target._core, seed, timeout)
     elif isinstance(target, Library):

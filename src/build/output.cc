@@ -34,7 +34,8 @@ bool MayBeReplaced(const std::string& path) {
 Status CheckOutput(const std::string& output, const Plan& plan) {
   if (IsDirectory(output)) return Refused(output, "a folder");
   if (!FileExists(output) && !IsDirectory(DirName(output)))
-    return MakeError("BD021", StrCat("cannot write ", output, ": its folder is not there; make it"));
+    return MakeError("BD021",
+                     StrCat("cannot write ", output, ": its folder is not there; make it"));
   if (!FileExists(output)) return {};
   if (!IsRegularFile(output)) return Refused(output, "a device, a pipe or a socket");
   const Inputs& inputs = plan.inputs;

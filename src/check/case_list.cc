@@ -141,8 +141,9 @@ Sizes CaseList::ForGroup(Sizes sizes) const {
   }
   sizes.any.assign(any.rbegin(), any.rend());
   if (sizes.tie != Tie::kPosition) return sizes;
+  const std::vector<int64_t> cycle = sizes.unknown;
   while (sizes.unknown.size() < axes.size())
-    sizes.unknown.push_back(sizes.unknown[sizes.unknown.size() % 4]);
+    sizes.unknown.push_back(cycle[sizes.unknown.size() % cycle.size()]);
   for (size_t k = 0; k < axes.size(); ++k)
     if (axes[k] >= 0) sizes.unknown[k] = axes[k];
   return sizes;

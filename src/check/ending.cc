@@ -38,7 +38,7 @@ std::string DistanceText(const Crash& crash) {
 
 struct Fault {
   const char* id;  // a row of src/base/ids/ck.def
-  std::string argument;  // the tensor that it is of
+  std::string argument;  // the tensor or list that it is of
   std::string where;  // in words; "" where nothing is known
   std::string kind;  // what the mistake may be
 };
@@ -68,7 +68,7 @@ Fault FarFault(const Crash& crash) {
         "outside of a local array";
   } else if (crash.buffer.chars[0] != 0 && std::abs(crash.offset) < kFar) {
     fault.kind = "an index far out of bounds, or a pointer that was never set";
-    fault.where += StrCat(", ", DistanceText(crash), ", the nearest tensor");
+    fault.where += StrCat(", ", DistanceText(crash), ", the nearest of its buffers");
   } else {
     fault.kind = "a pointer that was never set, or whose memory is gone";
   }
@@ -83,7 +83,7 @@ Fault FaultOf(const Crash& crash) {
             Does(crash.access, crash.offset < 0 ? "before the begin" : "past the end")};
   return {"CK008", tensor,
           StrCat("; it wrote byte ", crash.offset, " of ", tensor, ", which is not its to write"),
-          "writes an input"};
+          "writes what is not its to write"};
 }
 
 }  // namespace

@@ -281,6 +281,7 @@ void GradientCheck::Scales() {
         if (left) array.Set(k, before);
       }
     }
+    // An implicit gradient is iterated until its steps are below an absolute tolerance.
     ExpectSame(got, gradients_, "CK023",
                StrCat("with the gradients of the outputs times 2^", exponent, " it is not 2^",
                       exponent, " times what it was"),

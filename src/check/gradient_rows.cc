@@ -79,12 +79,16 @@ GradientRow RowOf(const Operator& op, const RowName& name, int32_t column) {
   return row;
 }
 
+bool IsFloatInAny(const OpwrightParamDef& param, int32_t num_columns) {
+  return std::any_of(param.dtypes, param.dtypes + num_columns, IsFloat);
+}
+
 // Of float outputs whose gradient the backward operator does not take: it may have been forgotten.
 std::string UnusedOutputsText(const Operator& op) {
   const OpwrightOpDef& def = op.def();
   std::vector<std::string> names;
   for (int32_t o = 0; o < def.num_outputs; ++o)
-    if (IsFloat(def.outputs[o]->dtypes[0]) && !TakesGradientOf(*op.gradient(), o))
+    if (IsFloatInAny(*def.outputs[o], def.num_columns) && !TakesGradientOf(*op.gradient(), o))
       names.emplace_back(def.outputs[o]->name);
   if (names.empty()) return "";
   return StrCat(op.backward()->name(), " takes no gradient of ",

@@ -22,6 +22,7 @@
 #include "check/tally.h"
 #include "check/whole_calls.h"
 #include "registry/library.h"
+#include "runtime/attrs.h"
 
 namespace opwright::check {
 namespace {
@@ -32,6 +33,8 @@ constexpr int kMostCrashes = 8;
 constexpr int kMostSlow = 2;
 // Accepted cases that are run again for one value of an attribute.
 constexpr size_t kMostAgain = 8;
+// Cases that are run again with an attribute's other value.
+constexpr size_t kMostOtherValues = 12;
 // With a tensor of more elements than that a smaller one is tried first.
 constexpr int64_t kTooMany = 5000;
 
@@ -122,8 +125,9 @@ class OperatorCheck {
   // not have met each, or in too few cases.
   void RunMissingValues(const Columns& columns, size_t number, void* shared) {
     for (const AttrValue& value : tally_.attrs.Missing(def())) {
-      const SecondValues alone = {value.second ? value.bit() : 0};
       const std::vector<Known> accepted = accepted_;
+      SecondValues alone = {value.second ? value.bit() : 0};
+      if (!accepted.empty()) alone.length = accepted[0].second.length;
       size_t again = 0;
       for (Known other : accepted) {
         const bool has_second = (other.second.which & value.bit()) != 0;
@@ -157,12 +161,41 @@ class OperatorCheck {
     (void)RunWithin(columns, c, known.seed, shared);
   }
 
-  // Of the cases that were run, with an attribute's other value.
+  // An attribute whose two values give the same results: cases that were run, from the last on, are
+  // run with the other value until the results differ.
   void RunOtherValues(const Columns& columns, void* shared) {
-    for (const int32_t attr : AttrsWithSecond(def()))
-      if (ended_ == 0 && !known_.empty())
-        RunKnown(columns, known_[0], shared,
-                 [&](Recorder* recorder) { RunOtherValue(op_, columns, known_, attr, recorder); });
+    const std::vector<Known> known = known_;
+    for (const int32_t attr : AttrsWithSecond(def())) {
+      SecondValues other;
+      size_t alike = 0;
+      bool differs = false;
+      const size_t step = known.size() / kMostOtherValues + 1;
+      for (size_t k = known.size(); k > 0 && !differs && MayGoOn(); k -= std::min(k, step)) {
+        const Known& each = known[k - 1];
+        other = each.second;
+        other.which ^= uint64_t{1} << attr;
+        Case c = each.c;
+        c.fixed = other;
+        const size_t before = known_.size();
+        differs = RunWithin(columns, c, each.seed, shared) != Answer::kTaken;
+        if (differs || known_.size() == before) continue;
+        differs = known_.back().results != each.results;
+        ++alike;
+      }
+      if (!differs && alike > 0 && MayGoOn()) TakeUnread(attr);
+    }
+  }
+
+  void TakeUnread(int32_t attr) {
+    const auto text = [&](uint64_t which) {
+      return AttrText(MakeAttrs(def(), {which})[static_cast<size_t>(attr)]);
+    };
+    const std::string name = def().attrs[attr]->name;
+    Finding finding =
+        Warning("CK026", StrCat("the attribute ", name, " changes nothing: ", text(0), " and ",
+                                text(uint64_t{1} << attr), " give the same results in each case"));
+    finding.argument = StrCat("attribute ", name);
+    tally_.AddFinding(std::move(finding));
   }
 
   uint64_t SeedOf(size_t number) const { return options_.seed * 1000003 + number; }

@@ -10,7 +10,6 @@
 #include "check/contract.h"
 #include "check/differences.h"
 #include "check/gradient.h"
-#include "runtime/attrs.h"
 #include "runtime/staging.h"
 
 namespace opwright::check {
@@ -101,7 +100,10 @@ Expected<std::string> ResultsOf(Trial* trial, bool has_gradient, uint64_t seed) 
   std::string bytes;
   for (const ArrayLists* lists : {&trial->outputs, &gradients})
     for (const auto& list : *lists)
-      for (const Array& array : list) bytes.append(array.bytes.data(), array.bytes.size());
+      for (const Array& array : list) {
+        bytes += ShapeText(static_cast<int32_t>(array.shape.size()), array.shape.data());
+        bytes.append(array.bytes.data(), array.bytes.size());
+      }
   return Sha256Hex(bytes);
 }
 
@@ -278,30 +280,6 @@ void RunAfter(Operator& op, const Columns& columns, const Known& before, const K
                   status.ok() ? StrCat(op.name(), " gives other results ", when, " than alone")
                               : StrCat(op.name(), " fails ", when, ": ", status.error().message),
                   "keeps something of its first call");
-}
-
-void RunOtherValue(Operator& op, const Columns& columns, const std::vector<Known>& cases,
-                   int32_t attr, Recorder* recorder) {
-  recorder->Stage("forward and backward, with another value of an attribute");
-  std::string values;
-  for (const Known& known : cases) {
-    SecondValues other = known.second;
-    other.which ^= uint64_t{1} << attr;
-    Trial trial(op, columns.column, known.c, known.seed, other);
-    if (!trial.MakeOutputs().ok()) continue;
-    const Expected<std::string> results = ResultsOf(&trial, columns.has_gradient, known.seed);
-    if (!results.ok()) continue;
-    if (*results != known.results) return;
-    const auto at = static_cast<size_t>(attr);
-    const std::string second = AttrText(trial.attrs[at]);
-    const std::string first = AttrText(MakeAttrs(op.def(), known.second)[at]);
-    values = StrCat(std::min(first, second), " and ", std::max(first, second));
-  }
-  const std::string name = op.def().attrs[attr]->name;
-  if (!values.empty())
-    recorder->Add("CK026", Severity::kWarning, "attribute " + name,
-                  StrCat("the attribute ", name, " changes nothing: ", values,
-                         " give the same results in each case"));
 }
 
 }  // namespace opwright::check

@@ -3,8 +3,6 @@
 // Everything that is tried with one case in one dtype column; runs in a child.
 #pragma once
 
-#include <vector>
-
 #include "check/record.h"
 #include "check/trial.h"
 
@@ -35,9 +33,5 @@ struct Known {
 // The calls of one case after those of another, which must leave nothing behind that changes them.
 void RunAfter(Operator& op, const Columns& columns, const Known& before, const Known& after,
               Recorder* recorder);
-
-// An attribute whose two values give the same results in each of these cases.
-void RunOtherValue(Operator& op, const Columns& columns, const std::vector<Known>& cases,
-                   int32_t attr, Recorder* recorder);
 
 }  // namespace opwright::check

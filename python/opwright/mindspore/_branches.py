@@ -81,7 +81,12 @@ def _after(
             case ast.AugAssign(target=ast.Name(id=target), value=value) if target == name:
                 kinds = {_TENSOR if tensors.sure(value) else None}
             case ast.If(test=test, body=then, orelse=other) if tensors.by_values(test):
-                kinds = _after(then, name, kinds, tensors) | _after(other, name, kinds, tensors)
+                joined = [
+                    _after(side, name, kinds, tensors)
+                    for side in (then, other)
+                    if not any(map(source.may_leave, side))
+                ]
+                kinds = set().union(*joined) or {None}
             case _ if name in source.bound_names(source.nodes_of(statement)):
                 kinds = {None}
     return kinds

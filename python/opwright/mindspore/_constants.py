@@ -83,10 +83,16 @@ def _is_number(node: ast.expr, tensors: Tensors, names: frozenset[str] = frozens
             of_values = tensors.sure(value) or tensors.by_values(value)
             return _is_one_of(called, _NUMBERS) and of_values
         case ast.Name(id=name):
-            values = tensors.bindings.get(name, ())
-            known = names | {name}
-            return name in names or (
-                bool(values) and all(_is_number(each, tensors, known) for each in values)
+            if name in names:
+                return True
+            # What it is made of again says nothing: n = n - 1.
+            values = [
+                each for each in tensors.bindings.get(name, ()) if source.names_in(each) != {name}
+            ]
+            return (
+                name not in tensors.parameters
+                and bool(values)
+                and all(_is_number(each, tensors, names | {name}) for each in values)
             )
         case ast.UnaryOp(operand=operand):
             return _is_number(operand, tensors, names)

@@ -40,6 +40,12 @@ def refuse_python_only(
         scope = source.scope_of(function)
         owner = code.owner if function.__code__.co_varnames[:1] == ("self",) else None
         tensors = Tensors(source.Code(function, owner), tree, given)
+        # out and dout of several outputs are tuples.
+        single = (
+            Tensors(source.Code(function, owner), tree, given.difference(code.tuples))
+            if code.tuples
+            else tensors
+        )
         called = source.called_in(tree, scope, owner)
         fault = (
             _uses_method(function, tree, scope, owner)
@@ -58,7 +64,7 @@ def refuse_python_only(
             attributes = attrs if function is code.function else ()
             fault = _statements.on_tensors(
                 function.__code__, tree, tensors, attributes
-            ) or _branches.unlike(tree, tensors)
+            ) or _branches.unlike(tree, single)
         if fault is not None:
             what, cure = fault
             by = "" if function is code.function else f" calls {function.__name__}, which"

@@ -45,8 +45,9 @@ class _Reader:
         self.tensors = tensors
         bindings = tensors.bindings
         self._tuples = {name: name for name in tuples if name not in bindings}
-        for name, values in bindings.items():  # other names of them
-            match values:
+        others = bindings.keys() - tensors.parameters  # other names of them
+        for name in others:
+            match bindings[name]:
                 case [ast.Name(id=meant)] if meant in self._tuples:
                     self._tuples[name] = meant
 

@@ -32,12 +32,12 @@ class Module(torch.nn.Module):
             attr = _arguments.attribute(FRAMEWORK, operator.definition, name)
             attributes[name] = _arguments.plain(FRAMEWORK, operator.name, attr, value)
         if not isinstance(parameters, dict | None):
+            names = ", ".join(f"{param.name!r}: ..." for param in operator.definition.inputs)
             raise _errors.make(
                 "CL013",
                 f"{operator.name}: parameters are a dict of names and tensors, "
-                f"{type(parameters).__name__} was given; write "
-                f"{{{', '.join(repr(param.name) + ': ...' for param in operator.definition.inputs)}}}"
-                ", of these the ones that the module owns",
+                f"{type(parameters).__name__} was given; write {{{names}}}, of these the ones "
+                "that the module owns",
             )
         self.attributes = attributes
         self.operator = operator

@@ -72,6 +72,12 @@ TEST(Cases, InputsBroadcastWithNamedDimensionsOfOthers) {
     EXPECT_TRUE(Has(affine.cases, {shape, {3}}));
 }
 
+TEST(Cases, AllUnknownDimensionsOfABroadcastAreEqual) {
+  const Made made =
+      CasesOf(Metadef("op", {"x: -1, -1", "y: -1, -1"}, {"z: -1, -1"}, "broadcast(x, y)"));
+  EXPECT_TRUE(Has(made.cases, {{3, 3}, {3, 3}}));
+}
+
 TEST(Cases, EachAxisAloneIsOne) {
   const Made named = CasesOf(Metadef("op", {"x: \"b\", \"n\""}, {"y: \"b\", \"n\""}, "same(x)"));
   EXPECT_TRUE(Has(named.cases, {{1, 5}}));

@@ -9,6 +9,7 @@ namespace {
 
 constexpr const char* kSource = R"cc(
 #include <math.h>
+#include <limits>
 #include <opwright/kernel.h>
 #include <xmmintrin.h>
   using opwright::View;
@@ -112,6 +113,22 @@ constexpr const char* kSource = R"cc(
   OPWRIGHT_FUNCTION(largest, Largest)
   OPWRIGHT_FUNCTION(largest_or_least, LargestOrLeast)
 
+  template <class T>
+  void Least(View<const T> x, View<T> y) {
+    for (int64_t i = 0; i < x.Dim(0); ++i) {
+      y(i) = std::numeric_limits<T>::max();
+      for (int64_t j = 0; j < x.Dim(1); ++j)
+        if (x(i, j) < y(i)) y(i) = x(i, j);
+    }
+  }
+  OPWRIGHT_FUNCTION(least, Least)
+
+  void Rows(C x, M y, int64_t rows) {
+    (void)rows;
+    for (int64_t i = 0; i < y.Size(); ++i) y.Data()[i] = x.Data()[i];
+  }
+  OPWRIGHT_FUNCTION(rows, Rows)
+
   void Flushing(C x, M y) {
     _mm_setcsr(_mm_getcsr() | 0x8040);
     for (int64_t i = 0; i < x.Size(); ++i) y(i) = 2 * x(i);
@@ -155,6 +172,11 @@ const std::string& Library() {
           "\"at\", \"dtype\": [\"float32\", \"float64\"]", "\"at\", \"dtype\": [\"int64\"]"));
     for (const char* name : {"flushing", "restoring"})
       metadefs.push_back(Metadef(name, {"x: \"n\""}, {"y: \"n\""}, ""));
+    metadefs.push_back(
+        Metadef("least", {"x: \"m\", \"n\""}, {"y: \"m\""}, "", "", "\"int32\", \"int64\""));
+    metadefs.push_back(WithAttrs(Replaced(Metadef("rows", {"x: \"n\""}, {"y: -1, -1"}, "RULE"),
+                                          "\"RULE\"", R"j(["rows", "2 * n // rows // 2"])j"),
+                                 {Attr("rows", "int", "1")}));
     metadefs.push_back(WithAttrs(Metadef("constant", {"x: \"n\""}, {"y: \"n\""}, ""),
                                  {Attr("eps", "float", "1e-5"), Attr("scale", "float", "2.0")}));
     return BuildLibrary("conditions", kSource, metadefs);
@@ -191,6 +213,7 @@ TEST(Conditions, IntegerResultsAreThoseOfTheOtherColumn) {
   ExpectWrong("largest_or_least",
               "output at in the column (float32) is another than in (float64) [CK016]");
   ExpectRight("largest");
+  ExpectRight("least");
 }
 
 TEST(Conditions, AModeOfTheThreadIsToBeLeftAsItWas) {
@@ -204,6 +227,7 @@ TEST(Conditions, AnAttributeThatChangesNothingIsNamed) {
   ASSERT_EQ(report.findings.size(), 1u) << TextOf(report);
   EXPECT_EQ(report.findings[0].id, "CK026");
   EXPECT_EQ(report.findings[0].argument, "attribute eps");
+  EXPECT_EQ(FindingOf(CheckOne(Library(), "rows"), "CK026"), nullptr) << "it decides a shape";
 }
 
 }  // namespace

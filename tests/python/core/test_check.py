@@ -2,11 +2,15 @@
 """opwright check as a program: exit codes, the text for people and the JSON for programs."""
 
 import json
+import math
 import os
 import subprocess
+from itertools import product
 
 import pytest
 from command import BINARY, ROOT, run
+
+import opwright
 
 KERNEL = """#include <opwright/kernel.h>
 using opwright::OpKernelInput;
@@ -94,6 +98,15 @@ def test_an_error_of_the_metadef_comes_with_the_warnings_that_explain_it(folder)
     assert "MD006" in result.stderr
     assert 'write "output_desc"' in result.stderr and "output_des" in result.stderr
     assert "MD005" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [*product(["seed"], [-1, 2**64, "a"]), *product(["timeout"], [0, -1.0, math.nan, "60"])],
+)
+def test_a_seed_or_timeout_that_is_none_is_refused(folder, name, value):
+    with pytest.raises(ValueError, match=f"opwright.check: {name} is "):
+        opwright.check(folder(), **{name: value})
 
 
 def test_a_right_operator_is_exit_0(folder):

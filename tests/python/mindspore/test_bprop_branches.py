@@ -204,7 +204,26 @@ def by_numbers(x, y, out, dout):
     return dout * y * scale, dout * x
 
 
-TAKEN = (of_one_kind, tuples, not_used, bound_again, the_other_raises, by_rank, by_numbers)
+def the_other_returns(x, y, out, dout):
+    if x.sum() > 1000:
+        return dout, dout
+    else:
+        grad = dout * y
+    if y.sum() > 1000:
+        grad = grad * 2.0
+    return grad, dout * x
+
+
+TAKEN = (
+    of_one_kind,
+    tuples,
+    not_used,
+    bound_again,
+    the_other_raises,
+    the_other_returns,
+    by_rank,
+    by_numbers,
+)
 
 
 @pytest.mark.parametrize("rule", TAKEN)

@@ -182,6 +182,16 @@ def by_attributes(x, y, out, dout, alpha):
     return dout * y * half * 2, dout * x
 
 
+def by_a_number_that_goes_on(x, y, out, dout, alpha):
+    count = 2 * 2 - 1
+    while count > 0:
+        count = count - 1
+    alpha = -alpha
+    if alpha > 7:
+        return dout, dout
+    return dout * y, dout * x
+
+
 def in_a_branch_that_is_dropped(x, y, out, dout):
     if x.ndim == 7 and any(x.shape):
         return dout * sorted(x.shape)[0], dout * x.sum().item()
@@ -196,6 +206,7 @@ TAKEN = (
     of_a_name_bound_again,
     by_values,
     by_attributes,
+    by_a_number_that_goes_on,
     in_a_branch_that_is_dropped,
 )
 

@@ -141,7 +141,29 @@ def bound_again(x, y, out, dout):
     return dout * y + q, dout * x + 3 * q
 
 
-TAKEN = (by_index, unpacked, stacked, repeated, added_to_a_tensor, bound_again)
+def another_tuple_in_a_branch(x, y, out, dout):
+    grads = dout
+    if x.sum() > 1000:
+        grads = (dout[0] * y, dout[1] * x)
+    return grads[0] * y + grads[1], grads[0] * x + 3 * grads[1]
+
+
+def another_name_that_was_a_tensor(x, y, out, dout):
+    grad = dout[0] * x * 1.0
+    x = dout
+    return x[0] * y + x[1], grad + 3 * x[1]
+
+
+TAKEN = (
+    by_index,
+    unpacked,
+    stacked,
+    repeated,
+    added_to_a_tensor,
+    bound_again,
+    another_tuple_in_a_branch,
+    another_name_that_was_a_tensor,
+)
 
 
 @pytest.mark.parametrize("rule", TAKEN)
