@@ -185,9 +185,8 @@ Case CaseList::Make(const Sizes& sizes, const std::vector<Form>& forms) const {
 void CaseList::AddBoth(const Sizes& sizes, const std::vector<Form>& forms) {
   if (AttrsWithSecond(def_).empty()) return Add(sizes, forms);
   Add(sizes, Values::kNormal, forms, -1, 0);
-  const size_t known = cases_.size();
-  Add(sizes, Values::kNormal, forms, -1, 1);
-  if (cases_.size() > known) cases_.back().first_column = cases_.back().sought = true;
+  Mark([&] { Add(sizes, Values::kNormal, forms, -1, 1); },
+       [](Case* c) { c->first_column = c->sought = true; });
 }
 
 std::vector<Case> CaseList::Take() {

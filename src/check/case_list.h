@@ -34,32 +34,26 @@ class CaseList {
   void Add(const Sizes& sizes, const std::vector<Form>& forms) {  // of each input
     Add(sizes, Values::kNormal, forms, -1);
   }
+  // With both values of attributes, which else go by turns; with the second ones in one column.
+  void AddBoth(const Sizes& sizes, const std::vector<Form>& forms = {});
   void AddLongAxis(const Sizes& sizes, const std::vector<Form>& forms = {}) {
-    const size_t known = cases_.size();
-    AddBoth(sizes, forms);
-    for (size_t k = known; k < cases_.size(); ++k)
-      cases_[k].long_axis = cases_[k].samples_few = true;
+    Mark([&] { AddBoth(sizes, forms); }, [](Case* c) { c->long_axis = c->samples_few = true; });
   }
   // Of a large one a few elements are compared. It may be refused.
   void AddSampled(const Sizes& sizes) {
-    const size_t known = cases_.size();
-    Add(sizes);
-    if (cases_.size() == known) return;
-    cases_.back().samples_few = LargestOf(cases_.back()) > kMany;
-    cases_.back().sought = true;
+    Mark([&] { Add(sizes); },
+         [](Case* c) {
+           c->samples_few = LargestOf(*c) > kMany;
+           c->sought = true;
+         });
   }
-  // With both values of attributes, which else go by turns; with the second ones in one column.
-  void AddBoth(const Sizes& sizes, const std::vector<Form>& forms = {});
+  // In one column. It may be refused.
   void AddFirstColumn(const Sizes& sizes, const std::vector<Form>& forms) {
-    const size_t known = cases_.size();
-    Add(sizes, forms);
-    if (cases_.size() > known) cases_.back().first_column = cases_.back().sought = true;
+    Mark([&] { Add(sizes, forms); }, [](Case* c) { c->first_column = c->sought = true; });
   }
   // It may be refused.
   void AddSought(const Sizes& sizes) {
-    const size_t known = cases_.size();
-    AddBoth(sizes);
-    for (size_t k = known; k < cases_.size(); ++k) cases_[k].sought = true;
+    Mark([&] { AddBoth(sizes); }, [](Case* c) { c->sought = true; });
   }
   void AddAlone(const Sizes& sizes, int32_t attr) { Add(sizes, Values::kNormal, {}, attr); }
 
@@ -80,6 +74,13 @@ class CaseList {
  private:
   void Add(const Sizes& sizes, Values values, const std::vector<Form>& forms, int32_t alone,
            int32_t turn = -1);
+  // Of the cases that are added.
+  template <class AddCases, class MarkCase>
+  void Mark(const AddCases& add, const MarkCase& mark) {
+    const size_t known = cases_.size();
+    add();
+    for (size_t k = known; k < cases_.size(); ++k) mark(&cases_[k]);
+  }
   // With shapes alone.
   Case Make(const Sizes& sizes, const std::vector<Form>& forms) const;
   void FindGroup();
