@@ -106,9 +106,16 @@ def _refuse_writes(op: str, code: source.Code, tree: ast.AST, attrs: tuple[str, 
     )
 
 
-def refuse_parameters_of(op: str, rule: functools.partial) -> None:
-    """GR020 for a partial that holds a Parameter."""
-    if any(isinstance(each, ms.Parameter) for each in (*rule.args, *rule.keywords.values())):
+def refuse_held(op: str, rule: functools.partial) -> None:
+    """GR020 for a partial that holds a Parameter, or a lambda."""
+    held = (*rule.args, *rule.keywords.values())
+    if any(getattr(each, "__name__", "") == "<lambda>" for each in held):
+        raise _errors.make(
+            "GR020",
+            f"{op}: the bprop, a partial, is given a lambda, which ms.jit and graph mode cannot "
+            "read there; write a function with def",
+        )
+    if any(isinstance(each, ms.Parameter) for each in held):
         raise _errors.make(
             "GR020",
             f"{op}: the bprop, a partial, is given a Parameter, which is no input of the operator "

@@ -24,8 +24,8 @@ from opwright import _errors
 from opwright.mindspore import _cached
 from opwright.mindspore import _rule_source as source
 from opwright.mindspore._python_only import (
+    refuse_held,
     refuse_other_self,
-    refuse_parameters_of,
     refuse_python_only,
 )
 from opwright.mindspore._several import tuples_of
@@ -70,7 +70,7 @@ def readable(op: str, rule, keywords: tuple[str, ...] = (), inputs: int = 0, out
     keywords: attributes that it will be given by name. inputs, outputs: how many there are.
     """
     if isinstance(rule, functools.partial):
-        refuse_parameters_of(op, rule)
+        refuse_held(op, rule)
     code = source.code_of(rule)
     if code is not None:
         code = code._replace(tuples=tuples_of(code, keywords, inputs, outputs))
@@ -167,8 +167,11 @@ def _split_defaults(args: ast.arguments, rule, keywords) -> tuple[list[str], dic
     bound = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
     bound |= rule.__kwdefaults__ or {}
     bound = {name: value for name, value in bound.items() if name not in keywords}
-    names += [arg.arg for arg in args.kwonlyargs]
-    return [name for name in names if name not in bound], bound
+    plain = [name for name in names if name not in bound]
+    plain += [f"*{args.vararg.arg}"] if args.vararg else []
+    plain += [arg.arg for arg in args.kwonlyargs if arg.arg not in bound]
+    plain += [f"**{args.kwarg.arg}"] if args.kwarg else []
+    return plain, bound
 
 
 def _find_lambda(op: str, rule: types.FunctionType) -> ast.Lambda:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections import Counter
 from collections.abc import Collection, Mapping
 
 import numpy as np
@@ -36,6 +37,7 @@ _SYNTAX = {
 }
 _LOOPS = (ast.For, ast.While)
 # Those that compiled modes run while they compile, or end the process by.
+_OF_SHAPES = ("extend", "insert", "pop", "reverse")  # right of a list of sizes, once
 _LIST_METHODS = ("clear", "extend", "insert", "pop", "remove", "reverse", "sort")
 _ON_LISTS_ALONE = ("extend", "insert", "reverse")
 _TO_PYTHON = ("tolist", "numpy")
@@ -152,15 +154,39 @@ def _is_dict(values: list[ast.expr] | None) -> bool:
 
 
 def written_to(tree: ast.AST, names: Collection[str]) -> tuple[str, int] | None:
-    """Which of the names a function writes into by a subscript, and at which line."""
+    """Which of the names, or another name of the same memory, a function writes into by a
+    subscript, and at which line."""
     definition = source.definition_of(tree)
     nodes = [] if definition is None else source.own_nodes(definition)
     names = set(names) - source.bound_names(nodes)
+    bound = Counter(
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=other)], value=value):
+                values = [value]
+            case ast.For(target=ast.Name(id=other), iter=ast.Tuple(elts=values)):
+                pass
+            case _:
+                continue
+        if bound[other] == 1 and any(_is_memory_of(each, names) for each in values):
+            names.add(other)
     for node in nodes:
         match node:
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()) if name in names:
                 return name, node.lineno
     return None
+
+
+def _is_memory_of(value: ast.expr, names: Collection[str]) -> bool:
+    """Whether it is a tensor by one of the names, or a view of it in PyNative mode."""
+    match value:
+        case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)):
+            return name in names
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="reshape" | "view")):
+            return name in names
+    return False
 
 
 def _changes_list(node: ast.AST, tensors: Tensors, attrs: Collection[str]) -> Fault | None:
@@ -178,11 +204,34 @@ def _changes_list(node: ast.AST, tensors: Tensors, attrs: Collection[str]) -> Fa
     of_attribute = name in attrs if made is None else _is_list_of(made, attrs)
     if attr == "append" and of_attribute:
         return f"appends to the attribute {name}", f"write [*{name}, ...]"
-    if attr not in _LIST_METHODS or _is_list_of_shape(made):
+    if attr not in _LIST_METHODS:
+        return None
+    if _is_list_of_shape(made):
+        if attr not in _OF_SHAPES or _is_in_loop(node, tensors) or _changes(name, tensors) > 1:
+            return f"calls {name}.{attr}()", f"write {name} = [...] of what is left, or sorted"
         return None
     if attr in _ON_LISTS_ALONE or _is_list(made) or of_attribute:
         return f"calls {name}.{attr}()", f"write {name} = {name} + [...], or a slice of it"
     return None
+
+
+def _changes(name: str, tensors: Tensors) -> int:
+    """How many places change the list in place."""
+    return sum(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _LIST_METHODS
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == name
+        for node in tensors.nodes
+    )
+
+
+def _is_in_loop(node: ast.AST, tensors: Tensors) -> bool:
+    return any(
+        isinstance(loop, _LOOPS) and any(each is node for each in ast.walk(loop))
+        for loop in tensors.nodes
+    )
 
 
 def _is_list_of(node: ast.expr, names: Collection[str]) -> bool:

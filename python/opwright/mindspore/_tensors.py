@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mindspore import mint, ops
 
@@ -161,8 +161,7 @@ class Tensors:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self.by_values(operand)
         return any(
-            isinstance(node, ast.Call) and self._calls(node, _REDUCING)
-            for node in source.nodes_of(test)
+            isinstance(node, ast.Call) and self._calls(node, _REDUCING) for node in _values_in(test)
         )
 
     def _calls(self, node: ast.Call, names: frozenset[str]) -> bool:
@@ -175,3 +174,15 @@ class Tensors:
             and node.func.attr in names
             and self.sure(node.func.value)
         )
+
+
+def _values_in(node: ast.AST) -> Iterator[ast.AST]:
+    """What it is made of, without tensors that are asked for what is known of them beforehand."""
+    match node:
+        case ast.Attribute(attr="shape" | "ndim" | "dtype" | "size"):
+            return
+        case ast.Call(func=ast.Name(id="isinstance" | "len")):
+            return
+    yield node
+    for each in ast.iter_child_nodes(node):
+        yield from _values_in(each)

@@ -169,7 +169,7 @@ def of_a_name_bound_again(x, y, out, dout):
 
 
 def by_values(x, y, out, dout):
-    scale = dout * x.sum().item() / x.sum().item()
+    scale = dout * (x.sum().item() / x.sum().item())
     if (scale > 1e9).all() or x.sum() > 1e9 or x.sum().item() > y.sum() + 1e9:
         return dout, dout
     return dout * y * (float(x.sum()) / float(x.sum())), scale * x

@@ -159,7 +159,35 @@ def scaled(scale, x, y, out, dout):
     return dout * y * scale, dout * x
 
 
+def removes_a_size(x, y, out, dout):
+    rest = list(x.shape)
+    rest.remove(3)
+    return dout * y * len(rest), dout * x
+
+
+def pops_sizes_in_a_loop(x, y, out, dout):
+    sizes = list(x.shape)
+    for _ in range(2):
+        sizes.pop()
+    return dout * y, dout * x
+
+
+def changes_sizes_twice(x, y, out, dout):
+    sizes = list(x.shape)
+    sizes.insert(0, 1)
+    sizes.reverse()
+    return dout * y, dout * x
+
+
+def calls_it(function, x, y, out, dout):
+    return function(dout, y), dout * x
+
+
 REFUSED = {
+    removes_a_size: r"calls rest\.remove\(\) at line \d+.*; write rest = ",
+    changes_sizes_twice: r"calls sizes\.insert\(\) at line",
+    pops_sizes_in_a_loop: r"calls sizes\.pop\(\) at line",
+    functools.partial(calls_it, lambda a, b: a * b): "a partial, is given a lambda.*with def",
     extends: r"calls grads\.extend\(\) at line \d+.*; write grads = grads \+",
     inserts_in_a_loop: r"calls grads\.insert\(\) at line",
     reverses_in_place: r"calls grads\.reverse\(\) at line",
@@ -303,7 +331,31 @@ def construct(x, y, out, dout):
     return dout * y, dout * x
 
 
+def with_a_list_of_sizes_that_changes(x, y, out, dout):
+    sizes = list(x.shape)
+    sizes.reverse()
+    return ops.reshape(ops.reshape(dout * y, sizes), x.shape), dout * x
+
+
+def with_another_name_bound_again(x, y, out, dout):
+    grad = dout
+    grad = grad * y
+    grad[0] = grad[0] * 1.0
+    return grad, dout * x
+
+
+def by_what_a_sum_has(x, y, out, dout):
+    grad = None
+    if x.sum(0).ndim == 1 and isinstance(x.sum(), ms.Tensor) and len(x.sum(0).shape) == 1:
+        grad = dout * y
+    return grad, dout * x if x.sum(0).dtype == x.dtype else None
+
+
 TAKEN = [
+    with_a_list_of_sizes_that_changes,
+    with_another_name_bound_again,
+    by_what_a_sum_has,
+    lambda *given: (given[-1] * given[1], given[-1] * given[0]),
     with_lists,
     with_dicts_of_facts,
     with_constants_by_keyword,
@@ -414,9 +466,39 @@ def writes_an_input(x, y, out, dout):
     return dout * y, dout * x
 
 
-def test_a_rule_that_writes_into_an_input_is_refused(built):  # G09
-    with pytest.raises(opwright.GradientError, match=r"writes into x at line \d+") as caught:
-        Custom(built("product") + ":product", func_type="aot", bprop=writes_an_input)
+def writes_dout_by_another_name(x, y, out, dout):
+    g = dout
+    g[0] = 0
+    return g * y, dout * x
+
+
+def writes_a_view(x, y, out, dout):
+    flat = x.reshape(-1)
+    first = y[0]
+    first[0] = 0
+    flat[0] += 1
+    return dout * y, dout * x
+
+
+def writes_each(x, y, out, dout):
+    for each in (x, y):
+        each[0] = 0
+    return dout * y, dout * x
+
+
+WRITES = {
+    writes_an_input: "x",
+    writes_dout_by_another_name: "g",
+    writes_a_view: "first",
+    writes_each: "each",
+}
+
+
+@pytest.mark.parametrize("rule", WRITES)
+def test_a_rule_that_writes_into_what_it_is_given_is_refused(built, rule):  # G09
+    words = rf"writes into {WRITES[rule]} at line \d+"
+    with pytest.raises(opwright.GradientError, match=words) as caught:
+        Custom(built("product") + ":product", func_type="aot", bprop=rule)
     assert caught.value.code == "GR009"
 
 
