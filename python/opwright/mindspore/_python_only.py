@@ -58,7 +58,7 @@ def refuse_python_only(
             or _statements.name_after_loop(function, tree)
         )
         if fault is None and function is code.function:
-            _refuse_writes(op, code, tree, attrs)
+            _refuse_writes(op, code, tree, tensors, inputs - tensors.bindings.keys())
             _several.refuse_for_tensor(op, code, tree, attrs)
         if fault is None:
             attributes = attrs if function is code.function else ()
@@ -93,15 +93,31 @@ def _calls(
     return surely | {(each, frozenset()): None for each in others}
 
 
-def _refuse_writes(op: str, code: source.Code, tree: ast.AST, attrs: tuple[str, ...]) -> None:
-    """GR009 for a rule that writes into what it is given: in PyNative mode it is the caller's."""
-    found = _statements.written_to(tree, set(code.parameters) - set(attrs))
+def _refuse_writes(op: str, code: source.Code, tree: ast.AST, tensors: Tensors, lent) -> None:
+    """GR009 for a rule that writes into what it is given, or has a helper do so: in PyNative mode
+    that is the caller's, in compiled modes a tensor of its own."""
+    found = _statements.written_to(tree, lent)
+    by = ""
+    for node in compiled(tree, tensors):
+        if found is not None:
+            break
+        if not isinstance(node, ast.Call):
+            continue
+        helper = source.meant(tensors.scope, node.func, tensors.owner)
+        if _is_plain(helper) and source.is_users(helper):
+            names = helper.__code__.co_varnames
+            given = zip(names[names[:1] == ("self",) :], node.args, strict=False)
+            names = {
+                name for name, value in given if isinstance(value, ast.Name) and value.id in lent
+            }
+            found = _statements.written_to(source.tree_of(helper), names)
+            by = f" calls {helper.__name__}, which"
     if found is None:
         return
     name, line = found
     raise _errors.make(
         "GR009",
-        f"{op}: the bprop {code.name} writes into {name} at line {line}, which it was only "
+        f"{op}: the bprop {code.name}{by} writes into {name} at line {line}, which it was only "
         "lent; compute a new tensor",
     )
 

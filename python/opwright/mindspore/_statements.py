@@ -210,7 +210,9 @@ def _changes_list(node: ast.AST, tensors: Tensors, attrs: Collection[str]) -> Fa
         if attr not in _OF_SHAPES or _is_in_loop(node, tensors) or _changes(name, tensors) > 1:
             return f"calls {name}.{attr}()", f"write {name} = [...] of what is left, or sorted"
         return None
-    if attr in _ON_LISTS_ALONE or _is_list(made) or of_attribute:
+    takes_out = attr == "pop" and all(isinstance(each, ast.Constant) for each in node.args)
+    keyed = takes_out and any(isinstance(each.value, str) for each in node.args)  # of a dict
+    if attr in _ON_LISTS_ALONE or _is_list(made) or of_attribute or (takes_out and not keyed):
         return f"calls {name}.{attr}()", f"write {name} = {name} + [...], or a slice of it"
     return None
 
