@@ -105,8 +105,8 @@ def _refuse_writes(op: str, code: source.Code, tree: ast.AST, tensors: Tensors, 
             continue
         helper = source.meant(tensors.scope, node.func, tensors.owner)
         if _is_plain(helper) and source.is_users(helper):
-            names = helper.__code__.co_varnames
-            given = zip(names[names[:1] == ("self",) :], node.args, strict=False)
+            parameters = helper.__code__.co_varnames
+            given = zip(parameters[parameters[:1] == ("self",) :], node.args, strict=False)
             names = {
                 name for name, value in given if isinstance(value, ast.Name) and value.id in lent
             }
