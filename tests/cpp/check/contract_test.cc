@@ -130,7 +130,8 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{"reads_far_before_begin", "CK001",
                "it read memory 400000 bytes before the begin of input x (60 bytes, shape [3, 5])"},
         Defect{"writes_far_away", "CK002",
-               "bytes before the begin of output y (60 bytes, shape [3, 5]), the nearest tensor"},
+               "bytes before the begin of output y (60 bytes, shape [3, 5]), the nearest of its "
+               "buffers"},
         Defect{"overflows_the_stack", "CK002", "likely: the stack ran out"},
         Defect{"writes_half", "CK006",
                "did not write 7 of the 15 elements of output y; the first is [1, 3]"},
