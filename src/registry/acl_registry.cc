@@ -68,8 +68,9 @@ Expected<metadef::Operator> ReadOneMetadef(const std::string& path) {
     return error;
   }
   if (result.operators.size() != 1)
-    return MakeError("RG004", StrCat("the metadef ", path, " holds ", result.operators.size(),
-                                     " operators, one is due here: put each into a file of its own"));
+    return MakeError("RG004",
+                     StrCat("the metadef ", path, " holds ", result.operators.size(),
+                            " operators, one is due here: put each into a file of its own"));
   return std::move(result.operators[0]);
 }
 

@@ -184,7 +184,9 @@ TEST_F(Acl, AMetadefThatDoesNotFitIsRefused) {
   EXPECT_NE(broken.find("broken.json:1:13: error:"), broken.npos) << broken;
   const std::string two = TextOf(registry.Model(
       "scale", Write("two.json", Operators({ScaleMetadef(), ScaleMetadef("b")})), "scale"));
-  EXPECT_NE(two.find("holds 2 operators, one is due here: put each into a file of its own [RG004]"), two.npos) << two;
+  EXPECT_NE(two.find("holds 2 operators, one is due here: put each into a file of its own [RG004]"),
+            two.npos)
+      << two;
   const std::string other =
       TextOf(registry.Model("scale", Write("b.json", ScaleMetadef("b")), "scale"));
   EXPECT_NE(other.find("is of b, scale is due [RG004]"), other.npos) << other;
