@@ -46,8 +46,7 @@ def check(
     """
     if not (isinstance(seed, numbers.Integral) and 0 <= seed < 2**64):
         raise ValueError(f"opwright.check: seed is {seed!r}, an int from 0 to 2**64 - 1 is due")
-    number = isinstance(timeout, numbers.Real)
-    if not (number and 0 < timeout < math.inf):
+    if not (isinstance(timeout, numbers.Real) and 0 < timeout < math.inf):
         raise ValueError(f"opwright.check: timeout is {timeout!r}, seconds above 0 are due")
     seed = int(seed)
     if isinstance(target, Operator):

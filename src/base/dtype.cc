@@ -5,8 +5,7 @@ namespace opwright {
 
 namespace {
 
-// Of a float that kernels have; all zero of another one.
-// Significand bits with the hidden one, exponent bits.
+// Significand bits with the hidden one, exponent bits; both zero of what is no float of kernels.
 struct FloatFormat {
   int significand = 0;
   int exponent = 0;

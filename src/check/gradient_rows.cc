@@ -45,9 +45,8 @@ constexpr char kLoneText[] =
 bool IsComplex(OpwrightDType dtype) { return dtype.code == kOpwrightComplex; }
 
 // In any dtype column.
-bool IsInAny(const OpwrightOpDef& def, int32_t input, bool (*is)(OpwrightDType)) {
-  const OpwrightDType* const dtypes = def.inputs[input]->dtypes;
-  return std::any_of(dtypes, dtypes + def.num_columns, is);
+bool IsInAny(const OpwrightOpDef& def, const OpwrightParamDef& param, bool (*is)(OpwrightDType)) {
+  return std::any_of(param.dtypes, param.dtypes + def.num_columns, is);
 }
 
 bool HasFloat(const OpwrightOpDef& def, int32_t column) {
@@ -60,10 +59,10 @@ GradientRow RowOf(const Operator& op, const RowName& name, int32_t column) {
   const OpwrightOpDef& def = op.def();
   const OpwrightDType* const dtypes = def.inputs[name.input]->dtypes;
   const bool gives = GivesGradient(*op.gradient(), name.input);
-  const bool any_float = IsInAny(def, name.input, IsFloat);
+  const bool any_float = IsInAny(def, *def.inputs[name.input], IsFloat);
   GradientRow row;
   row.input = name.name;
-  if (IsInAny(def, name.input, IsComplex) && gives) {
+  if (IsInAny(def, *def.inputs[name.input], IsComplex) && gives) {
     if (!any_float) row.reason = kComplexText;
   } else if (!any_float) {
     row.reason = StrCat(DTypeName(dtypes[0]), ": no gradient is due");
@@ -79,16 +78,12 @@ GradientRow RowOf(const Operator& op, const RowName& name, int32_t column) {
   return row;
 }
 
-bool IsFloatInAny(const OpwrightParamDef& param, int32_t num_columns) {
-  return std::any_of(param.dtypes, param.dtypes + num_columns, IsFloat);
-}
-
 // Of float outputs whose gradient the backward operator does not take: it may have been forgotten.
 std::string UnusedOutputsText(const Operator& op) {
   const OpwrightOpDef& def = op.def();
   std::vector<std::string> names;
   for (int32_t o = 0; o < def.num_outputs; ++o)
-    if (IsFloatInAny(*def.outputs[o], def.num_columns) && !TakesGradientOf(*op.gradient(), o))
+    if (IsInAny(def, *def.outputs[o], IsFloat) && !TakesGradientOf(*op.gradient(), o))
       names.emplace_back(def.outputs[o]->name);
   if (names.empty()) return "";
   return StrCat(op.backward()->name(), " takes no gradient of ",
@@ -133,7 +128,8 @@ int32_t PrepareRows(Operator& op, Tally* tally) {
   const int32_t column = WidestColumn(op, true);
   tally->undecided = tally->undecided || column < 0;
   for (const RowName& name : RowsOf(op.def())) {
-    if (IsInAny(op.def(), name.input, IsComplex) && GivesGradient(*op.gradient(), name.input)) {
+    if (IsInAny(op.def(), *op.def().inputs[name.input], IsComplex) &&
+        GivesGradient(*op.gradient(), name.input)) {
       tally->undecided = true;
       if (report.note.empty()) report.note = kComplexText;
     }

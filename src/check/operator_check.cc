@@ -166,16 +166,14 @@ class OperatorCheck {
   void RunOtherValues(const Columns& columns, void* shared) {
     const std::vector<Known> known = known_;
     for (const int32_t attr : AttrsWithSecond(def())) {
-      SecondValues other;
       size_t alike = 0;
       bool differs = false;
       const size_t step = known.size() / kMostOtherValues + 1;
       for (size_t k = known.size(); k > 0 && !differs && MayGoOn(); k -= std::min(k, step)) {
         const Known& each = known[k - 1];
-        other = each.second;
-        other.which ^= uint64_t{1} << attr;
         Case c = each.c;
-        c.fixed = other;
+        c.fixed = each.second;
+        c.fixed->which ^= uint64_t{1} << attr;
         const size_t before = known_.size();
         differs = RunWithin(columns, c, each.seed, shared) != Answer::kTaken;
         if (differs || known_.size() == before) continue;

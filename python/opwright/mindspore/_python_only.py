@@ -96,6 +96,10 @@ def _calls(
 def _refuse_writes(op: str, code: source.Code, tree: ast.AST, tensors: Tensors, lent) -> None:
     """GR009 for a rule that writes into what it is given, or has a helper do so: in PyNative mode
     that is the caller's, in compiled modes a tensor of its own."""
+
+    def is_lent(value: ast.expr) -> bool:
+        return isinstance(value, ast.Name) and value.id in lent
+
     found = _statements.written_to(tree, lent)
     by = ""
     for node in compiled(tree, tensors):
@@ -105,11 +109,7 @@ def _refuse_writes(op: str, code: source.Code, tree: ast.AST, tensors: Tensors, 
             continue
         helper = source.meant(tensors.scope, node.func, tensors.owner)
         if _is_plain(helper) and source.is_users(helper):
-            parameters = helper.__code__.co_varnames
-            given = zip(parameters[parameters[:1] == ("self",) :], node.args, strict=False)
-            names = {
-                name for name, value in given if isinstance(value, ast.Name) and value.id in lent
-            }
+            names = source.given_tensors(node, helper, is_lent)
             found = _statements.written_to(source.tree_of(helper), names)
             by = f" calls {helper.__name__}, which"
     if found is None:

@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 
 import mindspore as ms
 import numpy as np
+import pytest
 from mindspore import Tensor
 from modes import MODES, array, close, everywhere, weights_like
+
+import opwright
+from opwright.mindspore import Custom
 
 generator = np.random.default_rng(20)
 
@@ -58,6 +62,13 @@ def check_product(op, modes=MODES):
     weights = wide(weights_like(made.values))
     close(made.values, wide(x) * wide(y))
     close(made.gradients, [weights * wide(y), weights * wide(x)])
+
+
+def check_refused(built, rule, words, code="GR020"):
+    """That the product with this rule is refused before any call, so in every mode."""
+    with pytest.raises(opwright.GradientError, match=words) as caught:
+        Custom(built("product") + ":product", func_type="aot", bprop=rule)
+    assert caught.value.code == code
 
 
 def numeric_gradient(case, inputs, weights=None):
